@@ -1,0 +1,46 @@
+// Replays tensors from their description: the same bytes in every process, on every host, in any order, for any number
+// of threads. A counter-based generator (Philox 4x32-10) is keyed by the SHA-256 of (kReplayVersion, graph hash,
+// tensor name, input set seed), element i comes from counter i alone.
+//
+// Rule (that of facts on weight_meta.py): (1) integer dtype with both min_val and max_val: uniform in [min, max];
+// (2) else data, reshaped; (3) bool: normal > 0.5; (4) floating point and the rest: std absent → 0.1, mean absent → 0;
+// std == 0 → mean; else normal·std·0.2 + mean; clamped to min_val/max_val where present; a non-finite value becomes
+// normal·0.01; clamped to [−100, 100].
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/safetensors.h"
+
+namespace assay::graph {
+
+inline constexpr std::string_view kReplayVersion = "assay-replay-1";
+
+// The seed of the public input set.
+inline constexpr std::string_view kPublicSet = "public";
+
+// True for the tensors that differ between input sets: annotated torch.Tensor, neither given by `data` nor of a kind
+// that steers control (SymInt). Parameters (weights) and data tensors are the same in every set.
+bool VariesWithInputSet(const Parameter& parameter);
+
+// Fills `out` (ElementCount·ElementSize bytes, 64-byte aligned not required). `seed` is kPublicSet or a secret.
+void ReplayTensor(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, std::span<std::byte> out,
+                  int threads = 1);
+
+enum class ReplayPart {
+  kAll,      // every parameter
+  kVarying,  // only those that differ between sets
+};
+// The file that ReplayInto() fills: tensors named as parameters, in parameter order.
+TensorLayout PlanReplay(const Graph& graph, ReplayPart part);
+// Writes header and tensors into `file` (layout.file_bytes bytes).
+void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_view seed, const TensorLayout& layout,
+                std::span<std::byte> file, int threads);
+
+}  // namespace assay::graph
