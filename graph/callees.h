@@ -3,6 +3,7 @@
 // Thread safety: immutable.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -20,13 +21,16 @@ struct Callee {
   std::string_view name;
   CalleeKind kind;
   // The Python signature that arguments bind by: "(input, weight, bias=None, stride=1, *, groups=1)"; a method's
-  // receiver is the first parameter. `*size` collects further positional arguments. Aliases stand behind a bar:
-  // "dim|axis". Arguments that do not fit are refused when the graph is parsed.
+  // receiver is the first parameter. `*size` collects further positional arguments; what follows it is given by
+  // keyword. Aliases stand behind a bar, the operator's own name first: "self|input", "dim|axis". Several signatures
+  // are tried in order: "(end); (start, end, step=1)". Arguments that fit none are refused when the graph is parsed.
+  // signature.h reads and binds it.
   std::string_view signature;
   // What runs: "aten::relu" (an overload packet; the overload is chosen by the arguments), or
   // "composite::NAME" (a function of runner/torch that makes the same calls as PyTorch's Python wrapper).
   std::string_view target;
-  // Flags, any of: "m" mutates its first argument; "r" random; "n" result not deterministic; "0" gives no result.
+  // Flags, any of: "m" mutates its first argument; "i" does so where its argument `inplace` is true; "r" random;
+  // "d" random where its arguments ask for dropout; "n" result not deterministic; "0" gives no result.
   std::string_view flags;
 };
 
