@@ -1,0 +1,82 @@
+// How a graph's trial ended, as the scores see it, and the tolerance level from which a failure of each class is
+// tolerated. This is the one table of error classes: the database, the API and the reports use the names given here.
+//
+// `correct` means: both arms ran, dtypes and shapes agree, and the critical tolerance (tolerance.h) is at most 1;
+// whether the graph counts as correct at a given t is then a matter of its critical tolerance. `skipped` and
+// `infrastructure` never count in a score: the first is outside of N, the second is retried. Thread safety: pure
+// functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace assay::measure {
+
+enum class ErrorClass : uint8_t {
+  kCorrect,
+  kEagerFail,       // the baseline failed, in whatever phase
+  kCompileFail,     // the candidate failed in load or compile
+  kRuntimeFail,     // the candidate failed in run or pair
+  kTypeMismatch,    // another number of outputs, or another dtype of one
+  kShapeMismatch,   // another shape of one output
+  kAccuracy,        // not close at any t <= 1
+  kNan,             // a NaN on either side
+  kInf,             // an infinity that the other side does not have
+  kSkipped,         // the target cannot take the graph (unsupported): not in N
+  kInfrastructure,  // not the compiler's doing: retried, not in N
+};
+inline constexpr int kErrorClassCount = 11;
+inline constexpr std::array<ErrorClass, kErrorClassCount> kErrorClasses = {
+    ErrorClass::kCorrect,      ErrorClass::kEagerFail,     ErrorClass::kCompileFail,   ErrorClass::kRuntimeFail,
+    ErrorClass::kTypeMismatch, ErrorClass::kShapeMismatch, ErrorClass::kAccuracy,      ErrorClass::kNan,
+    ErrorClass::kInf,          ErrorClass::kSkipped,       ErrorClass::kInfrastructure};
+
+// "correct", "eager_fail", … "infrastructure".
+std::string_view Name(ErrorClass error_class);
+std::optional<ErrorClass> ErrorClassFromName(std::string_view name);
+
+// Whether the class counts in N: all but `skipped` and `infrastructure`.
+bool IsScored(ErrorClass error_class);
+
+// How a failure of eager_fail, compile_fail or runtime_fail came about. The class decides the score, the detail
+// explains.
+enum class FailureDetail : uint8_t {
+  kNone,
+  kError,        // the runner said so in an error reply
+  kTimeout,      // the phase passed its time limit and the runner was ended
+  kOutOfMemory,  // the memory limit, or the allocator's refusal
+  kCrash,        // ended by a signal
+  kExit,         // exited without being asked to
+  kProtocol,     // answered something that is not the protocol (a truncated output among it)
+  kDishonest,    // outputs or times that contradict what the worker saw itself
+};
+inline constexpr int kFailureDetailCount = 8;
+
+// "none", "error", "timeout", "out_of_memory", "crash", "exit", "protocol", "dishonest".
+std::string_view Name(FailureDetail detail);
+std::optional<FailureDetail> FailureDetailFromName(std::string_view name);
+
+// Three readings of the error levels of ES(t).
+enum class Interpretation : uint8_t {
+  kReport,            // the GraphNet technical report's text
+  kDefault,           // the public GraphNet scoring code
+  kMismatchExtended,  // the same code's extended reading
+};
+inline constexpr int kInterpretationCount = 3;
+
+// "report", "default", "mismatch_extended".
+std::string_view Name(Interpretation interpretation);
+std::optional<Interpretation> InterpretationFromName(std::string_view name);
+
+// The level t from which on a failure of this class is tolerated (it then counts as 1 instead of b in ES(t));
+// +infinity for never. A failure of class c is penalised at t where t < ToleratedFrom(c).
+// Precondition: a scored class other than `correct`.
+double ToleratedFrom(ErrorClass error_class, Interpretation interpretation);
+
+// The last whole level that the interpretation draws: 4, 4 and 5. The first is -10 in each.
+int LastLevel(Interpretation interpretation);
+inline constexpr int kFirstLevel = -10;
+
+}  // namespace assay::measure
