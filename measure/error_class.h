@@ -19,19 +19,19 @@ enum class ErrorClass : uint8_t {
   kEagerFail,       // the baseline failed, in whatever phase
   kCompileFail,     // the candidate failed in load or compile
   kRuntimeFail,     // the candidate failed in run or pair
-  kTypeMismatch,    // another number of outputs, or another dtype of one
-  kShapeMismatch,   // another shape of one output
+  kShapeMismatch,   // another number of outputs, or another shape of one
+  kTypeMismatch,    // another dtype of an output
   kAccuracy,        // not close at any t <= 1
   kNan,             // a NaN on either side
   kInf,             // an infinity that the other side does not have
-  kSkipped,         // the target cannot take the graph (unsupported): not in N
+  kSkipped,         // not measured, and not in N
   kInfrastructure,  // not the compiler's doing: retried, not in N
 };
 inline constexpr int kErrorClassCount = 11;
 inline constexpr std::array<ErrorClass, kErrorClassCount> kErrorClasses = {
-    ErrorClass::kCorrect,      ErrorClass::kEagerFail,     ErrorClass::kCompileFail,   ErrorClass::kRuntimeFail,
-    ErrorClass::kTypeMismatch, ErrorClass::kShapeMismatch, ErrorClass::kAccuracy,      ErrorClass::kNan,
-    ErrorClass::kInf,          ErrorClass::kSkipped,       ErrorClass::kInfrastructure};
+    ErrorClass::kCorrect,       ErrorClass::kEagerFail,    ErrorClass::kCompileFail,   ErrorClass::kRuntimeFail,
+    ErrorClass::kShapeMismatch, ErrorClass::kTypeMismatch, ErrorClass::kAccuracy,      ErrorClass::kNan,
+    ErrorClass::kInf,           ErrorClass::kSkipped,      ErrorClass::kInfrastructure};
 
 // "correct", "eager_fail", … "infrastructure".
 std::string_view Name(ErrorClass error_class);
@@ -40,21 +40,23 @@ std::optional<ErrorClass> ErrorClassFromName(std::string_view name);
 // Whether the class counts in N: all but `skipped` and `infrastructure`.
 bool IsScored(ErrorClass error_class);
 
-// How a failure of eager_fail, compile_fail or runtime_fail came about. The class decides the score, the detail
-// explains.
+// How a failure came about. The class decides the score, the detail explains.
 enum class FailureDetail : uint8_t {
   kNone,
   kError,        // the runner said so in an error reply
-  kTimeout,      // the phase passed its time limit and the runner was ended
-  kOutOfMemory,  // the memory limit, or the allocator's refusal
-  kCrash,        // ended by a signal
+  kUnsupported,  // the compiler does not handle the graph
+  kTimeout,      // a phase passed its time limit and the runner was ended
+  kSignal,       // ended by a signal
   kExit,         // exited without being asked to
+  kOutOfMemory,  // the memory limit, or the allocator's refusal
   kProtocol,     // answered something that is not the protocol (a truncated output among it)
-  kDishonest,    // outputs or times that contradict what the worker saw itself
+  kQuarantined,  // its worker died with it too often
+  kCheating,     // outputs or times that contradict what the worker saw itself
 };
-inline constexpr int kFailureDetailCount = 8;
+inline constexpr int kFailureDetailCount = 10;
 
-// "none", "error", "timeout", "out_of_memory", "crash", "exit", "protocol", "dishonest".
+// "" for kNone, "error", "unsupported", "timeout", "signal", "exit", "out_of_memory", "protocol", "quarantined",
+// "cheating".
 std::string_view Name(FailureDetail detail);
 std::optional<FailureDetail> FailureDetailFromName(std::string_view name);
 

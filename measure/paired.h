@@ -52,6 +52,10 @@ inline constexpr double kMinimumEffect = 0.01;
 // the two; else, or without an interval, kUnclear.
 Verdict Judge(const PairedEstimate& estimate, double minimum_effect = kMinimumEffect);
 
+// The standard error behind a 95 % half-width; 0 ("unknown") where the half-width is not finite.
+// Precondition: batches >= 2.
+double StandardErrorFromHalfWidth(double half_width, int batches = kBatches);
+
 // Two-sided p-value of Student's t test that log_ratio is 0; 1 without an interval.
 double PValue(const PairedEstimate& estimate);
 

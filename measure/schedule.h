@@ -32,7 +32,8 @@ struct Policy {
   std::string name;
   double budget_seconds = 0;     // of timed samples, both arms, one process
   double target_half_width = 0;  // of the log speed-up; missed: `unstable`
-  int pilot_pairs = 0;
+  int pilot_pairs = 0;           // the pilot has at least so many pairs …
+  double pilot_seconds = 0;      // … and lasts at least so long, within the limits below and the budget
   int maximum_pairs = 0;
   int processes = 1;  // fresh processes, each with the whole of the above
   double minimum_sample_seconds = 50e-6;

@@ -63,6 +63,7 @@ struct OutputComparison {
   double max_abs_diff = 0;
   double mean_abs_diff = 0;
   int64_t elements = 0;
+  int64_t finite_elements = 0;   // elements that are equal or whose difference is finite
   int64_t first_bad_index = -1;  // flat index of the first element that differs; -1: none. A NaN differs.
   int64_t worst_index = -1;      // flat index of the element that sets t*; -1: none differs
   int64_t candidate_nan = 0;     // elements; a complex one counts once
@@ -92,7 +93,8 @@ struct GraphComparison {
 };
 
 // Folds the outputs of a graph. `baseline_outputs` is the number of outputs that the baseline gave: where it differs
-// from the candidate's the class is kTypeMismatch (pass the comparisons of those that both have).
+// from the candidate's the class is kShapeMismatch, unless an output has another dtype (pass the comparisons of those
+// that both have).
 GraphComparison FoldOutputs(std::vector<OutputComparison> outputs, int candidate_outputs, int baseline_outputs);
 
 // What makes an output a poor witness of correctness.
