@@ -38,5 +38,7 @@ struct Callee {
 std::span<const Callee> Callees();
 // nullptr where there is none.
 const Callee* FindCallee(std::string_view name);
+// The name in the table most like this one, of the same kind; empty where the name is too long to compare.
+std::string_view NearestCallee(std::string_view name, CalleeKind kind);
 
 }  // namespace assay::graph

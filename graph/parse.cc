@@ -1,0 +1,99 @@
+#include "graph/parse.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "graph/diagnostic.h"
+#include "graph/info_parser.h"
+#include "graph/meta_parser.h"
+#include "graph/model_parser.h"
+#include "graph/text.h"
+
+namespace assay::graph {
+namespace {
+
+constexpr std::string_view kWeightMeta = "weight_meta.py";
+constexpr std::string_view kInputMeta = "input_meta.py";
+
+absl::Status Refuse(std::string_view file, Location at, std::string_view message) {
+  return Refusal(absl::StatusCode::kInvalidArgument, file, at.line, at.column, message);
+}
+
+// Gives each tensor description to the parameter of its name.
+class Matcher {
+ public:
+  Matcher(Graph& graph, const std::vector<Location>& locations, const Limits& limits)
+      : graph_(graph), locations_(locations), limits_(limits), found_(graph.parameters.size(), false) {
+    for (size_t i = 0; i < graph.parameters.size(); ++i) index_.emplace(graph.parameters[i].name, i);
+  }
+
+  absl::Status Take(std::vector<ParsedMeta> metas, std::string_view file) {
+    for (ParsedMeta& parsed : metas) {
+      const auto it = index_.find(parsed.meta.name);
+      if (it == index_.end()) {
+        return Refuse(file, parsed.location, Cat("the tensor ", Quoted(parsed.meta.name), " is not a parameter of forward"));
+      }
+      Parameter& parameter = graph_.parameters[it->second];
+      if (found_[it->second]) {
+        return Refuse(file, parsed.location, Cat("the tensor ", Quoted(parsed.meta.name), " is described twice"));
+      }
+      found_[it->second] = true;
+      parameter.meta = std::move(parsed.meta);
+      const TensorMeta& meta = parameter.meta;
+      if (parameter.annotation == Annotation::kSymInt && !(IsIntegral(meta.dtype) && ElementCount(meta.shape) == 1)) {
+        return Refuse(file, parsed.location, Cat("the tensor ", Quoted(meta.name), " is annotated torch.SymInt in ",
+                                                 kModelFile, ", so it must be one integer"));
+      }
+      bytes_ += ElementCount(meta.shape) * ElementSize(meta.dtype);
+      if (bytes_ > limits_.total_bytes) {
+        return Refusal(absl::StatusCode::kResourceExhausted, file, parsed.location.line, parsed.location.column,
+                       Cat("the tensors up to here have more bytes than the limit of ", limits_.total_bytes));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAllFound() const {
+    for (size_t i = 0; i < found_.size(); ++i) {
+      if (!found_[i]) {
+        return Refuse(kModelFile, locations_[i], Cat("the parameter ", Quoted(graph_.parameters[i].name),
+                                                     " has no class in ", kWeightMeta, " or ", kInputMeta));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Graph& graph_;
+  const std::vector<Location>& locations_;
+  const Limits& limits_;
+  std::vector<bool> found_;
+  absl::flat_hash_map<std::string_view, size_t> index_;
+  int64_t bytes_ = 0;  // each tensor and the sum are below 2^62: no overflow before the check
+};
+
+}  // namespace
+
+absl::StatusOr<Graph> Parse(const Sample& sample, const Limits& limits) {
+  std::vector<Location> locations;
+  absl::StatusOr<Graph> graph = ParseModelFile(sample.model, limits, &locations);
+  if (!graph.ok()) return graph.status();
+  absl::StatusOr<SampleInfo> info = ParseInfoFile(sample.info, limits);
+  if (!info.ok()) return info.status();
+  graph->info = *std::move(info);
+
+  Matcher matcher(*graph, locations, limits);
+  for (const auto& [text, file] : {std::pair{&sample.weight_meta, kWeightMeta}, {&sample.input_meta, kInputMeta}}) {
+    absl::StatusOr<std::vector<ParsedMeta>> metas = ParseMetaFile(*text, file, limits);
+    if (!metas.ok()) return metas.status();
+    if (absl::Status status = matcher.Take(*std::move(metas), file); !status.ok()) return status;
+  }
+  if (absl::Status status = matcher.CheckAllFound(); !status.ok()) return status;
+  return graph;
+}
+
+absl::StatusOr<Graph> ParseModel(std::string_view model, const Limits& limits) {
+  return ParseModelFile(model, limits, nullptr);
+}
+
+}  // namespace assay::graph

@@ -1,0 +1,101 @@
+#include "graph/sample_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "graph/text.h"
+
+namespace assay::graph {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModel = "model.py";
+constexpr const char* kWeightMeta = "weight_meta.py";
+constexpr const char* kInputMeta = "input_meta.py";
+constexpr const char* kInfo = "graph_net.json";
+
+absl::Status ReadFile(const fs::path& path, const Limits& limits, std::string* out) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return absl::NotFoundError(Cat(path.string(), ": no such file; a sample has model.py, weight_meta.py and "
+                                                  "graph_net.json"));
+  }
+  if (!fs::is_regular_file(status)) return absl::InvalidArgumentError(Cat(path.string(), ": not a regular file"));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::PermissionDeniedError(Cat(path.string(), ": cannot be opened: ", std::strerror(errno)));
+  out->clear();
+  // Read in pieces, whatever the file system says of the size.
+  constexpr size_t kPiece = 1 << 20;
+  for (;;) {
+    const size_t before = out->size();
+    out->resize(before + kPiece);
+    file.read(out->data() + before, kPiece);
+    out->resize(before + static_cast<size_t>(file.gcount()));
+    if (out->size() > limits.file_bytes) {
+      return absl::ResourceExhaustedError(
+          Cat(path.string(), ": has more bytes than the limit of ", limits.file_bytes));
+    }
+    if (file.eof()) return absl::OkStatus();
+    if (!file) return absl::DataLossError(Cat(path.string(), ": cannot be read to its end"));
+  }
+}
+
+absl::Status WriteFile(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file) return absl::InternalError(Cat(path.string(), ": cannot be written: ", std::strerror(errno)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Sample> ReadSampleFolder(const fs::path& folder, const Limits& limits) {
+  Sample sample;
+  for (const auto& [name, text] : {std::pair{kModel, &sample.model},
+                                   {kWeightMeta, &sample.weight_meta},
+                                   {kInfo, &sample.info},
+                                   {kInputMeta, &sample.input_meta}}) {
+    const absl::Status status = ReadFile(folder / name, limits, text);
+    if (absl::IsNotFound(status) && name == kInputMeta) continue;
+    if (!status.ok()) return status;
+  }
+  return sample;
+}
+
+absl::Status WriteSampleFolder(const fs::path& folder, const Sample& sample) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::InternalError(Cat(folder.string(), ": cannot be made: ", error.message()));
+  for (const auto& [name, text] : {std::pair{kModel, &sample.model},
+                                   {kWeightMeta, &sample.weight_meta},
+                                   {kInfo, &sample.info},
+                                   {kInputMeta, &sample.input_meta}}) {
+    if (absl::Status status = WriteFile(folder / name, *text); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<fs::path>> FindSampleFolders(const fs::path& root) {
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return absl::NotFoundError(Cat(root.string(), ": no such folder"));
+  std::vector<fs::path> folders;
+  if (fs::exists(root / kModel, error)) folders.push_back(root);
+  fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored) && fs::exists(it->path() / kModel, ignored)) folders.push_back(it->path());
+  }
+  if (error) return absl::InternalError(Cat(root.string(), ": cannot be listed: ", error.message()));
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace assay::graph
