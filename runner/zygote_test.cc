@@ -50,10 +50,12 @@ int Hostile(Channel channel) {
       result = {{"pid", ::getpid()}, {"session", ::getsid(0) == ::getpid()}, {"secret", uint64_t{g_secret}}};
     } else if (what == "attack") {
       const int pid = static_cast<int>(request->json.at("pid").as_int64());
+      // In an old /proc the process has another number than getpid() says.
+      const std::string self = std::filesystem::read_symlink("/proc/self").string();
       int written = 0;
       for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
         const int other = atoi(entry.path().filename().c_str());  // 0 for what is no process
-        if (other == 0 || other == ::getpid()) continue;
+        if (other == 0 || entry.path().filename() == self) continue;
         written += WriteMemory(other, reinterpret_cast<uint64_t>(&g_secret));
       }
       result["written"] = written + WriteMemory(pid, reinterpret_cast<uint64_t>(&g_secret));
