@@ -91,6 +91,7 @@ void Lexer::ReadName(size_t begin) {
   position_ = p - text_.data();
   token_.kind = TokenKind::kName;
   token_.text = text_.substr(begin, position_ - begin);
+  if (token_.text.size() > kLongestName) Bad(begin, Cat("a name has at most ", kLongestName, " bytes"));
 }
 
 void Lexer::ReadNumber(size_t begin) {
@@ -131,6 +132,7 @@ void Lexer::ReadString(size_t begin) {
       if (token_.text.empty() && position_ < text_.size() && text_[position_] == quote) {
         return Bad(begin, "strings in three quotes are not accepted");
       }
+      if (token_.text.size() > kLongestString) Bad(begin, Cat("a string has at most ", kLongestString, " bytes"));
       return;
     }
     if (c == '\n') break;

@@ -31,6 +31,9 @@ struct Token {
   std::string_view text;  // of a string: what stands between the quotes
 };
 
+inline constexpr size_t kLongestName = 4096;     // bytes, dots included
+inline constexpr size_t kLongestString = 65536;  // bytes between the quotes
+
 class Lexer {
  public:
   Lexer(std::string_view text, std::string_view file) : text_(text), file_(file) {}

@@ -23,6 +23,8 @@ std::pair<double, double> RangeOf(DType dtype) {
   return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
 }
 
+void Normalise(TensorMeta& meta);
+
 class MetaParser {
  public:
   MetaParser(std::string_view text, std::string_view file, const Limits& limits)
@@ -95,6 +97,7 @@ bool MetaParser::Class() {
     lexer_.Advance();
   }
   if (!Check(at, given, parsed.meta)) return false;
+  Normalise(parsed.meta);
   metas_.push_back(std::move(parsed));
   return true;
 }
@@ -270,6 +273,20 @@ bool MetaParser::CheckValues(const Token& at, const TensorMeta& meta) {
     }
   }
   return true;
+}
+
+// `[1]`, `[1.0]` and `[True]` mean the same tensor: the element type decides how they are kept.
+void Normalise(TensorMeta& meta) {
+  if (!meta.data.has_value()) return;
+  for (Number& number : *meta.data) {
+    if (meta.dtype == DType::kBool) {
+      number = AsDouble(number) != 0;
+    } else if (!IsIntegral(meta.dtype)) {
+      number = AsDouble(number);
+    } else if (!std::holds_alternative<int64_t>(number)) {
+      number = static_cast<int64_t>(AsDouble(number));
+    }
+  }
 }
 
 }  // namespace
