@@ -20,7 +20,9 @@ double AsDouble(const Number& number) {
 std::pair<double, double> RangeOf(DType dtype) {
   const int bits = 8 * ElementSize(dtype);
   if (dtype == DType::kUInt8) return {0, 255};
-  return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
+  const double limit = std::ldexp(1.0, bits - 1);
+  // The largest float64 below 2^63 is the highest bound that int64 has.
+  return {-limit, bits == 64 ? std::nextafter(limit, 0.0) : limit - 1};
 }
 
 void Normalise(TensorMeta& meta);
@@ -266,9 +268,8 @@ bool MetaParser::CheckValues(const Token& at, const TensorMeta& meta) {
   if (meta.data.has_value()) {
     for (const Number& number : *meta.data) {
       const double value = std::trunc(AsDouble(number));
-      const bool fits = std::holds_alternative<int64_t>(number) && meta.dtype == DType::kInt64
-                            ? true
-                            : value >= low && (value < high || (value == high && meta.dtype != DType::kInt64));
+      const bool fits = (std::holds_alternative<int64_t>(number) && meta.dtype == DType::kInt64) ||
+                        (value >= low && value <= high);
       if (!fits) return lexer_.FailAt(at, Cat("'data' holds a number that is not a value of ", Name(meta.dtype)));
     }
   }

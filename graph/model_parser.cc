@@ -20,7 +20,8 @@ constexpr std::string_view kReserved[] = {
     "slice",    "torch", "try",    "while", "with",  "yield",
 };
 
-// Parameters may not hide these either, since the canonical text uses them.
+// Parameters may not hide these either, since the canonical text uses them; names that begin with two underscores mean
+// something in tensor files.
 constexpr std::string_view kReservedForParameters[] = {"device", "inf"};
 
 bool Contains(const auto& names, std::string_view name) {
@@ -138,7 +139,8 @@ bool ModelParser::Parameters() {
 bool ModelParser::OneParameter() {
   const Token name = lexer_.token();
   if (name.kind != TokenKind::kName || name.dot != 0) return lexer_.Expected("a parameter's name");
-  if (Contains(kReserved, name.text) || Contains(kReservedForParameters, name.text)) {
+  if (Contains(kReserved, name.text) || Contains(kReservedForParameters, name.text) ||
+      name.text.starts_with("__")) {
     return lexer_.Fail(Cat("a parameter may not be named ", Quoted(name.text), ", which has another meaning here"));
   }
   if (parser_.graph.parameters.size() >= limits_.parameters) {

@@ -1,6 +1,7 @@
 // Replays tensors from their description: the same bytes in every process, on every host, in any order, for any number
 // of threads. A counter-based generator (Philox 4x32-10) is keyed by the SHA-256 of (kReplayVersion, graph hash,
-// tensor name, input set seed), element i comes from counter i alone.
+// tensor name, input set seed), and an element's number alone says which words of which counter it comes from
+// (normals.h).
 //
 // Rule (that of facts on weight_meta.py): (1) integer dtype with both min_val and max_val: uniform in [min, max];
 // (2) else data, reshaped; (3) bool: normal > 0.5; (4) floating point and the rest: std absent → 0.1, mean absent → 0;
@@ -29,6 +30,9 @@ inline constexpr std::string_view kPublicSet = "public";
 // that steers control (SymInt). Parameters (weights) and data tensors are the same in every set.
 bool VariesWithInputSet(const Parameter& parameter);
 
+// Integers are uniform in [min_val, max_val] by 64 random bits each; integers without both bounds and data are cut off
+// towards zero; a complex element is two numbers. Numbers are made in float32 and rounded once, to the nearest even.
+//
 // Fills `out` (ElementCount·ElementSize bytes, 64-byte aligned not required). `seed` is kPublicSet or a secret.
 void ReplayTensor(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, std::span<std::byte> out,
                   int threads = 1);
