@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m assay_runner: see the package's description."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pathlib
+import sys
+
+# Before PyTorch and NumPy are imported: neither may start a thread or a pool of processes, else the parent could not fork.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+
+import torch  # noqa: E402
+
+import assay_runner  # noqa: E402
+from assay_runner import compilers, devices, parent, session, toolchain, trial  # noqa: E402
+from assay_runner.channel import Channel  # noqa: E402
+
+
+def build() -> str:
+    """Identifies the code that runs: PyTorch's commit, Python, and this package's own text."""
+    text = hashlib.sha256()
+    for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
+        if not path.name.endswith("_test.py"):
+            text.update(path.read_bytes())
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"torch {torch.__version__} {torch.version.git_version}; python {python}; assay_runner {text.hexdigest()[:16]}"
+
+
+def description(fork: bool) -> dict[str, object]:
+    found = [devices.cpu(), *devices.cuda()]
+    cuda = any(device["kind"] == "cuda" for device in found)
+    return {
+        "protocol": assay_runner.PROTOCOL,
+        "name": "python",
+        "version": torch.__version__,
+        "build": build(),
+        "fork": fork,
+        "methods": sorted({*session.METHODS, *(parent.METHODS if fork else ())}),
+        "compilers": compilers.describe(cuda),
+        "devices": found,
+        "clocks": ["host", "device"] if cuda else ["host"],
+    }
+
+
+def prepare(directory: str | None) -> str | None:
+    """Uses the tool chain's folder; the part of it that this process reads."""
+    if directory is None:
+        return None
+    folder = toolchain.find(directory)
+    if folder is None:
+        print(
+            f"assay_runner: {directory} has no parts for this machine, so every trial compiles them itself; run: "
+            f"{sys.executable} -m assay_runner --warm {directory}",
+            file=sys.stderr,
+            flush=True,
+        )
+        return None
+    toolchain.Toolchain(folder).install()
+    toolchain.warm_process()
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m assay_runner", description=assay_runner.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--no-fork", action="store_true", help="serve one trial in this process")
+    parser.add_argument("--no-isolation", action="store_true", help="fork without namespaces, as where the kernel forbids them")
+    parser.add_argument("--warm", metavar="DIR", help="fill the tool chain's folder and end")
+    parser.add_argument("--toolchain", metavar="DIR", help="the tool chain's folder; may be read-only")
+    options = parser.parse_args()
+    if options.warm:
+        try:
+            print(toolchain.warm(options.warm))
+        except toolchain.ToolchainError as error:
+            print(f"assay_runner: {error}", file=sys.stderr)
+            return 1
+        return 0
+    threads = torch.get_num_threads()
+    described = description(fork=not options.no_fork)
+    folder = prepare(options.toolchain)
+
+    def serve(channel: Channel, directory: str) -> int:
+        os.environ["TMPDIR"] = directory
+        return session.Session(channel, directory, lambda: described, threads).serve()
+
+    channel = Channel(3, 4)
+    if options.no_fork:
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="assay-trial-") as directory:
+            return serve(channel, directory)
+    trial.become_parent()
+    return parent.Parent(channel, lambda: described, serve, [folder] if folder else [], not options.no_isolation).serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
