@@ -3,8 +3,9 @@
 //
 // `correct` means: both arms ran, dtypes and shapes agree, and the critical tolerance (tolerance.h) is at most 1;
 // whether the graph counts as correct at a given t is then a matter of its critical tolerance. `skipped` and
-// `infrastructure` never count in a score: the first is outside of N, the second is retried. Thread safety: pure
-// functions.
+// `infrastructure` never count in a score: the first is outside of N, the second is retried.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <array>

@@ -1,9 +1,13 @@
 // The estimate of a speed-up from paired samples, and the verdict on it.
 //
 // A pair is log(baseline time / candidate time) of two neighbouring samples (schedule.h): above 0 the candidate is
-// faster. The pairs, in the order of time, are cut into batches; each batch gives a Hodges-Lehmann estimate, and the
+// faster. The estimate is the Hodges-Lehmann one of all pairs. For its interval the pairs, in the order of time, are
+// cut into batches; the estimate is taken again without each batch in turn (the delete-a-group jackknife), and the
 // interval is Student's t over the batches. So slow disturbances (drift, bursts, neighbours) widen the interval instead
-// of being averaged away as if the samples were independent. Thread safety: pure functions.
+// of being averaged away as if the samples were independent, and no estimate is taken of a handful of pairs, which
+// would be unsteady where times have two modes.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +18,8 @@
 
 namespace assay::measure {
 
-// Hodges-Lehmann estimate of location: the median of the averages of all pairs of values (each with itself too). Above
-// 1,000 values it is taken over 1,000 evenly spaced ones. Precondition: not empty.
+// Hodges-Lehmann estimate of location: the median of the averages of each two values (each with itself too). Takes
+// O(n log n), so that samples need no thinning. Precondition: not empty, every value finite.
 double HodgesLehmann(std::span<const double> values);
 
 struct PairedEstimate {
@@ -33,9 +37,14 @@ struct PairedEstimate {
 inline constexpr int kBatches = 10;
 inline constexpr int kMinimumPairs = 3;  // fewer: no interval
 
-// Estimate of the pairs in the order of time: `batches` batches where each gets at least two pairs, else every pair is
-// a batch of its own. Without pairs: pairs = 0, log_ratio = 0. Preconditions: every value is finite; batches >= 3.
+// Estimate of the pairs in the order of time, with an interval from `batches` batches; from single pairs where a batch
+// would get fewer than two. Without pairs: pairs = 0, log_ratio = 0. Preconditions: every value is finite; batches
+// >= 3.
 PairedEstimate EstimatePaired(std::span<const double> log_ratios, int batches = kBatches);
+
+// The half-width of the 95 % interval that the signed-rank test gives (Tukey's): right for independent pairs only, but
+// steadier than the one from batches. Infinite for fewer than 6 pairs.
+double SignedRankHalfWidth(std::span<const double> log_ratios);
 
 // One estimate from those of several fresh processes: their mean, and Student's t over the processes (3 or more, else
 // no interval), so that what differs from process to process (addresses, tuning) is in the interval.

@@ -1,4 +1,5 @@
 // Order statistics of samples, with linear interpolation between neighbours (the definition of NumPy's default).
+//
 // Thread safety: pure functions.
 #pragma once
 

@@ -1,6 +1,7 @@
 // A small counter-based generator for schedules, resampling and simulated noise: the same numbers from the same seed
-// with every standard library, which <random>'s distributions do not promise. Not for secrets. Thread safety: one
-// thread at a time.
+// with every standard library, which <random>'s distributions do not promise. Not for secrets.
+//
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <cmath>

@@ -3,7 +3,9 @@
 //
 // The arms are 0 (baseline) and 1 (candidate). Size in two stages: a pilot is taken, the needed number of pairs is
 // planned from it once, and the trial stops when they are there. Stopping when the interval happens to look narrow
-// would give intervals that are too narrow. Thread safety: pure functions.
+// would give intervals that are too narrow.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

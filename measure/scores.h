@@ -8,6 +8,7 @@
 //   ES = alpha^lambda * beta^(lambda*eta*p) * gamma^(1-lambda),  gamma = b^(sum over classes c of pi_c * [t <
 //   level(c)])
 // Shares and geometric means are weighted by GraphOutcome::weight (times the structure's weight with `by_structure`).
+//
 // Thread safety: pure functions.
 #pragma once
 

@@ -4,8 +4,9 @@
 // Elements are compared as real numbers, in double precision. Equal elements are close at every t, equal infinities
 // included; a NaN is close to nothing, not even to a NaN; an infinity is close only to its equal. -0 equals +0. Complex
 // elements are compared by modulus. bool, integers and fp8 must be equal. A quantised output is compared dequantised,
-// as float32, whose bounds are those of quantised types. Thread safety: pure functions; CompareOutputs starts and joins
-// its own threads.
+// as float32, whose bounds are those of quantised types.
+//
+// Thread safety: pure functions; CompareOutputs starts and joins its own threads.
 #pragma once
 
 #include <cstddef>
