@@ -300,10 +300,11 @@ bool FloatValue(const Token& token, double* value) {
   const auto [stop, error] = std::from_chars(token.text.data(), end, *value);
   if (stop != end) return false;
   if (error == std::errc::result_out_of_range) {
-    // Too small or too large; this one says which: Python reads what is too small as 0.
+    // Too small, which Python reads as the nearest there is, or too large: this one's value says which.
     absl::from_chars(token.text.data(), end, *value);
+    return std::abs(*value) < 1;
   }
-  return std::isfinite(*value);
+  return error == std::errc();
 }
 
 }  // namespace assay::graph

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace assay::graph {
 namespace {
@@ -123,6 +122,10 @@ void NormalNumbers(const PhiloxKey& key, uint64_t first, int64_t groups, float* 
 #if defined(__x86_64__)
   if (HasAvx2()) return NormalsAvx2(key, first, groups, out);
 #endif
+  NormalNumbersBaseline(key, first, groups, out);
+}
+
+void NormalNumbersBaseline(const PhiloxKey& key, uint64_t first, int64_t groups, float* out) {
   NormalsLoop(key, first, groups, out);
 }
 

@@ -26,5 +26,7 @@ void RandomWords(const PhiloxKey& key, uint64_t first, int64_t groups, uint32_t*
 
 // Standard normal numbers of `groups` groups from group number `first` on; finite, at most 5.8 in magnitude.
 void NormalNumbers(const PhiloxKey& key, uint64_t first, int64_t groups, float* out);
+// The same bits by the instructions that every host has.
+void NormalNumbersBaseline(const PhiloxKey& key, uint64_t first, int64_t groups, float* out);
 
 }  // namespace assay::graph
