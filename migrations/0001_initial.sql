@@ -66,6 +66,7 @@ CREATE TABLE targets (
 CREATE TABLE evaluations (
   id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   client_key      text NOT NULL,
+  request_hash    text NOT NULL,               -- of the request that the key was used for
   submitter       bigint NOT NULL REFERENCES tokens,
   suite_id        bigint NOT NULL REFERENCES suites,
   candidate_id    bigint NOT NULL REFERENCES targets,
@@ -92,14 +93,18 @@ CREATE TABLE trials (
   position         int NOT NULL,               -- in the suite
   graph_hash       text NOT NULL REFERENCES graphs,
   state            text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'leased')),
-  requirement      text NOT NULL,              -- what a worker must offer: both targets' compiler, environment hash and device kind
+  submitter        bigint NOT NULL REFERENCES tokens,
+  requirement      text NOT NULL,              -- what a worker must offer: device kind and both targets' offers, as JSON
+  reuse_key        text NOT NULL,              -- equal for trials that the same measurement would answer
+  fresh            boolean NOT NULL,           -- reuses nothing and is not held back by an equal trial in flight
   priority         int NOT NULL,
   fair_tag         double precision NOT NULL,  -- start tag of start-time fair queuing, lower first
   expected_seconds double precision NOT NULL,
   attempts         int NOT NULL DEFAULT 0,     -- leases given
   worker_losses    int NOT NULL DEFAULT 0,     -- leases that ended because the worker was lost
+  infra_failures   int NOT NULL DEFAULT 0,     -- reports of Assay's own failures
   not_before       timestamptz NOT NULL DEFAULT '-infinity',  -- back-off
-  last_error       text NOT NULL DEFAULT '',
+  history          text NOT NULL DEFAULT '',   -- one line a loss or failure: the evidence if it is quarantined
   worker_id        text,
   incarnation      text,
   device           text,
@@ -112,17 +117,17 @@ CREATE TABLE trials (
 CREATE INDEX trials_claim ON trials (requirement, priority DESC, fair_tag, id) WHERE state = 'queued';
 CREATE INDEX trials_leases ON trials (lease_until) WHERE state = 'leased';
 CREATE INDEX trials_worker ON trials (worker_id) WHERE state = 'leased';
+CREATE INDEX trials_in_flight ON trials (reuse_key) WHERE state = 'leased';
+CREATE INDEX trials_submitter ON trials (submitter, requirement, priority) WHERE state = 'queued';
 
--- Virtual time of start-time fair queuing, one row a requirement; finish tags one row a submitter.
-CREATE TABLE fair_clocks (
-  requirement  text PRIMARY KEY,
-  virtual_time double precision NOT NULL DEFAULT 0
-);
+-- Where the next trial of a submitter starts in the virtual time of a class (requirement and priority) of the queue. The virtual
+-- time itself is the lowest start tag among the class's queued trials; a class with none starts over.
 CREATE TABLE fair_shares (
   requirement text NOT NULL,
+  priority    int NOT NULL,
   submitter   bigint NOT NULL REFERENCES tokens,
   finish_tag  double precision NOT NULL DEFAULT 0,
-  PRIMARY KEY (requirement, submitter)
+  PRIMARY KEY (requirement, priority, submitter)
 );
 
 -- Append-only: what executions of trials gave, and with what.
@@ -133,15 +138,20 @@ CREATE TABLE measurements (
   evaluation_id bigint NOT NULL REFERENCES evaluations,
   position      int NOT NULL,
   graph_hash    text NOT NULL REFERENCES graphs,
-  reuse_key     text NOT NULL,                 -- equal for measurements that may stand for one another
+  candidate_id  bigint NOT NULL REFERENCES targets,
+  reuse_key     text NOT NULL,                 -- with device_model and environment_hash: equal where one may stand for another
+  device_model  text NOT NULL,
+  environment_hash text NOT NULL,
   reusable      boolean NOT NULL,
   outcome_class text NOT NULL,
+  wall_seconds  double precision NOT NULL,
   body          bytea NOT NULL,                -- zstd of the serialised Measurement without samples and artifacts' contents
   created       timestamptz NOT NULL DEFAULT now(),
   UNIQUE (trial_id, fence)
 );
 CREATE INDEX measurements_place ON measurements (evaluation_id, position, id);
 CREATE INDEX measurements_reuse ON measurements (reuse_key, id) WHERE reusable;
+CREATE INDEX measurements_cost ON measurements (graph_hash, candidate_id, id);
 
 -- Raw timings and artifacts' contents of a measurement, large and rarely read: zstd of a serialised Measurement that holds only these.
 CREATE TABLE samples (
@@ -173,6 +183,7 @@ CREATE TABLE outcomes (
   log_speedup      double precision,
   log_low          double precision,
   log_high         double precision,
+  log_error        double precision,           -- standard error of log_speedup
   candidate_ns     double precision,
   baseline_ns      double precision,
   compile_ns       bigint,
@@ -181,13 +192,13 @@ CREATE TABLE outcomes (
   degenerate       boolean NOT NULL DEFAULT false,
   environment_hash text NOT NULL DEFAULT '',
   device_model     text NOT NULL DEFAULT '',
-  cohort           text NOT NULL DEFAULT '',
   created          timestamptz NOT NULL DEFAULT now(),
   UNIQUE (evaluation_id, position)
 );
+CREATE INDEX outcomes_measurement ON outcomes (measurement_id);
 -- Reads one evaluation's scores from the index alone.
 CREATE INDEX outcomes_scores ON outcomes (evaluation_id, position)
-  INCLUDE (outcome_class, critical_t, log_speedup, log_low, log_high, degenerate);
+  INCLUDE (graph_hash, outcome_class, critical_t, log_speedup, log_error);
 
 CREATE TABLE workers (
   id          text PRIMARY KEY,
@@ -208,12 +219,14 @@ CREATE TABLE devices (
   model        text NOT NULL,
   uuid         text NOT NULL,
   memory_bytes bigint NOT NULL,
+  environment_hash text NOT NULL DEFAULT '',   -- of the last measurement taken on it
   PRIMARY KEY (worker_id, id)
 );
 
 -- The packed scores of a finished evaluation, written once: a serialised LeaderboardEntry and the Curve of each interpretation.
 CREATE TABLE curves (
   evaluation_id  bigint PRIMARY KEY REFERENCES evaluations,
+  cohort         text NOT NULL,                -- device model and software that the scores were taken on
   entry          bytea NOT NULL,
   report         bytea NOT NULL,
   peer_default   bytea NOT NULL,
@@ -228,5 +241,5 @@ CREATE TABLE events (
   actor    text NOT NULL,
   action   text NOT NULL,
   subject  text NOT NULL,
-  detail   jsonb NOT NULL DEFAULT '{}'
+  detail   text NOT NULL DEFAULT ''
 );

@@ -1,0 +1,11 @@
+# Writes OUT, a C++ source that holds the SQL files of DIR, in order of their names.
+file(GLOB files ${DIR}/*.sql)
+list(SORT files)
+set(text "// Generated from migrations/.\n#include \"server/migrations.h\"\nnamespace assay::server {\nnamespace {\nconstexpr Migration kMigrations[] = {\n")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} sql)
+  string(APPEND text "{\"${name}\", R\"assay_sql(${sql})assay_sql\"},\n")
+endforeach()
+string(APPEND text "};\n}  // namespace\nstd::span<const Migration> EmbeddedMigrations() { return kMigrations; }\n}  // namespace assay::server\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,181 @@
+#include "server/submission.h"
+
+#include <map>
+#include <pqxx/pqxx>
+#include <set>
+
+#include "fmt/format.h"
+#include "google/protobuf/util/json_util.h"
+#include "graph/replay.h"
+#include "measure/schedule.h"
+#include "server/digest.h"
+#include "server/fair_queue.h"
+#include "server/graph_store.h"
+#include "server/target_store.h"
+#include "server/worker_store.h"
+#include "server/text.h"
+
+namespace assay::server {
+
+namespace {
+
+// Fills `value` where it is 0 and checks its range.
+absl::Status Decide(std::string_view name, double& value, double standard, double least, double most) {
+  if (value == 0) value = standard;
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("policy.", name, " is ", value, "; accepted: ", least, " to ", most));
+}
+
+std::string Json(const google::protobuf::Message& message) {
+  std::string out;
+  if (!google::protobuf::util::MessageToJsonString(message, &out).ok()) throw std::runtime_error("a message has no JSON form");
+  return out;
+}
+
+// Positions of the graphs wanted, all where none are named.
+absl::StatusOr<std::vector<int>> Choose(const v1::Suite& suite, const v1::CreateEvaluationRequest& request) {
+  std::vector<int> out;
+  if (request.graphs().empty()) {
+    for (int i = 0; i < suite.graphs_size(); ++i) out.push_back(i);
+    return out;
+  }
+  std::map<std::string, std::vector<int>> index;
+  for (int i = 0; i < suite.graphs_size(); ++i) {
+    index[suite.graphs(i).name()].push_back(i);
+    if (suite.graphs(i).hash() != suite.graphs(i).name()) index[suite.graphs(i).hash()].push_back(i);
+  }
+  std::set<int> chosen;
+  for (const auto& name : request.graphs()) {
+    const auto it = index.find(name);
+    if (it == index.end()) {
+      return absl::InvalidArgumentError(
+          Cat("graphs: the suite ", suite.name(), " version ", suite.version(), " has no graph '", name, "'"));
+    }
+    chosen.insert(it->second.begin(), it->second.end());
+  }
+  out.assign(chosen.begin(), chosen.end());
+  return out;
+}
+
+// Queued trials that a measurement of a device that now offers the same answers need no run.
+void ReuseAtOnce(Transaction& transaction, const Queue& queue, int64_t evaluation) {
+  ArrayParameter trials, measurements;
+  const pqxx::result rows = transaction.exec_params(
+      fmt::format("SELECT t.id, m.id FROM trials t CROSS JOIN LATERAL ("
+                  "  SELECT m.id FROM measurements m WHERE m.reuse_key = t.reuse_key AND m.reusable AND EXISTS ("
+                  "    SELECT 1 FROM devices d JOIN workers w ON w.id = d.worker_id WHERE d.model = m.device_model "
+                  "      AND d.environment_hash = m.environment_hash AND w.last_seen > {} - make_interval(secs => $2)) "
+                  "  ORDER BY m.id DESC LIMIT 1) m WHERE t.evaluation_id = $1 AND NOT t.fresh",
+                  queue.Now()),
+      evaluation, queue.options().lease_seconds);
+  for (const auto& row : rows) {
+    trials.Add(row[0].as<int64_t>());
+    measurements.Add(row[1].as<int64_t>());
+  }
+  if (!rows.empty()) FinishByReuse(transaction, trials.str(), measurements.str());
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
+  v1::Policy policy = request;
+  if (policy.name().empty()) policy.set_name("standard");
+  const auto standard = measure::PolicyFromName(policy.name());
+  if (!standard.ok()) return absl::InvalidArgumentError(Cat("policy.name: ", standard.status().message()));
+  double budget = policy.budget_seconds(), half_width = policy.half_width(), load = policy.load_timeout_seconds(),
+         compile = policy.compile_timeout_seconds(), run = policy.run_timeout_seconds(), processes = policy.processes();
+  for (const absl::Status& status :
+       {Decide("budget_seconds", budget, standard->budget_seconds, 0.01, 3600),
+        Decide("half_width", half_width, standard->target_half_width, 0.0001, 1),
+        Decide("processes", processes, standard->processes, 1, 100), Decide("load_timeout_seconds", load, 300, 0.1, 86400),
+        Decide("compile_timeout_seconds", compile, 600, 0.1, 86400), Decide("run_timeout_seconds", run, 120, 0.1, 86400)}) {
+    if (!status.ok()) return status;
+  }
+  if (policy.threads() < 0 || policy.threads() > 4096) {
+    return absl::InvalidArgumentError(Cat("policy.threads is ", policy.threads(), "; accepted: 0 (the worker's default) to 4096"));
+  }
+  if (policy.memory_limit_bytes() < 0) return absl::InvalidArgumentError("policy.memory_limit_bytes is below 0");
+  policy.set_budget_seconds(budget);
+  policy.set_half_width(half_width);
+  policy.set_processes(static_cast<int>(processes));
+  policy.set_load_timeout_seconds(load);
+  policy.set_compile_timeout_seconds(compile);
+  policy.set_run_timeout_seconds(run);
+  policy.set_replay(std::string(graph::kReplayVersion));
+  return policy;
+}
+
+absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, const SubmissionLimits& limits,
+                               int64_t submitter, const v1::CreateEvaluationRequest& request) {
+  const std::string client_key = request.client_key().empty() ? "none-" + RandomHex(16) : CleanText(request.client_key());
+  if (client_key.size() > 200) return absl::InvalidArgumentError("client_key is longer than 200 bytes");
+  const std::string request_hash = Sha256Hex(Json(request));
+  transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('submit ' || $1, $2))", client_key, submitter);
+  const pqxx::result before = transaction.exec_params(
+      "SELECT id, request_hash FROM evaluations WHERE submitter = $1 AND client_key = $2", submitter, client_key);
+  if (!before.empty()) {
+    if (before[0][1].as<std::string>() != request_hash) {
+      return absl::AlreadyExistsError(Cat("client_key '", client_key, "' was used for another request (evaluation ",
+                                                   before[0][0].c_str(), "): use a new key for a new request"));
+    }
+    return before[0][0].as<int64_t>();
+  }
+  if (request.suite().empty()) return absl::InvalidArgumentError("suite is empty: name a suite");
+  if (request.priority() < -100 || request.priority() > 100) {
+    return absl::InvalidArgumentError(Cat("priority is ", request.priority(), "; accepted: -100 to 100"));
+  }
+  const auto policy = CompletePolicy(request.policy());
+  if (!policy.ok()) return policy.status();
+  int64_t suite_id = 0;
+  const auto suite = LoadSuite(transaction, request.suite(), request.suite_version(), true, &suite_id);
+  if (!suite.ok()) return suite.status();
+  const auto positions = Choose(*suite, request);
+  if (!positions.ok()) return positions.status();
+  if (static_cast<int>(positions->size()) > limits.trials) {
+    return absl::InvalidArgumentError(Cat("the evaluation would have ", positions->size(), " trials; at most ",
+                                                   limits.trials, " are accepted: name fewer graphs"));
+  }
+  const std::vector<Offer> offers = AllOffers(transaction, queue.options().lease_seconds, queue.Now());
+  const auto candidate = Resolve(request.candidate(), offers, "candidate");
+  if (!candidate.ok()) return candidate.status();
+  const auto baseline = request.has_baseline() ? Resolve(request.baseline(), offers, "baseline") : DefaultBaseline(*candidate, offers);
+  if (!baseline.ok()) return baseline.status();
+  const auto requirement = RequirementOf(*candidate, *baseline);
+  if (!requirement.ok()) return requirement.status();
+
+  const int64_t candidate_id = StoreTarget(transaction, *candidate);
+  const int64_t baseline_id = StoreTarget(transaction, *baseline);
+  const std::string policy_json = Json(*policy);
+  LockClass(transaction, *requirement, request.priority());
+  const int64_t id = transaction
+                         .exec_params1(fmt::format("INSERT INTO evaluations (client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, "
+                                                   "policy, partial, fresh, priority, trial_count, created) "
+                                                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {}) RETURNING id",
+                                                   queue.Now()),
+                                       client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, policy_json,
+                                       static_cast<int>(positions->size()) < suite->graphs_size(), request.fresh(), request.priority(),
+                                       static_cast<int>(positions->size()))[0]
+                         .as<int64_t>();
+  ArrayParameter place, hashes, keys;
+  for (const int position : *positions) {
+    const std::string& hash = suite->graphs(position).hash();
+    place.Add(int64_t{position});
+    hashes.Add(hash);
+    keys.Add(Sha256Hex(Cat(hash, "\n", candidate->key(), "\n", baseline->key(), "\n", policy_json)));
+  }
+  // Expected seconds: the last time this candidate took on the graph, else any candidate, else a guess.
+  transaction.exec_params(
+      "INSERT INTO trials (evaluation_id, position, graph_hash, submitter, requirement, reuse_key, fresh, priority, fair_tag, expected_seconds) "
+      "SELECT $1::bigint, u.position, u.hash, $2::bigint, $3::text, u.key, $4::boolean, $5::int, 'infinity', greatest(0.01, coalesce("
+      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash AND m.candidate_id = $6::bigint ORDER BY id DESC LIMIT 1),"
+      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash ORDER BY candidate_id DESC, id DESC LIMIT 1),"
+      "  $7::float8 + 5 + 0.01 * g.operations)) "
+      "FROM unnest($8::int[], $9::text[], $10::text[]) AS u(position, hash, key) JOIN graphs g ON g.hash = u.hash",
+      id, submitter, *requirement, request.fresh(), request.priority(), candidate_id,
+      policy->budget_seconds() * policy->processes(), place.str(), hashes.str(), keys.str());
+  if (!request.fresh()) ReuseAtOnce(transaction, queue, id);
+  Retag(transaction, *requirement, request.priority(), submitter, queue.Now());
+  return id;
+}
+
+}  // namespace assay::server
