@@ -1,5 +1,7 @@
 #include "client/words.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <cmath>
 
 #include "client/target.h"
@@ -53,6 +55,11 @@ std::string Fixed(double value, int digits) {
 std::string WithInterval(double value, double low, double high, int digits) {
   if (low == 0 && high == 0) return Fixed(value, digits);
   return fmt::format("{} [{}, {}]", Fixed(value, digits), Fixed(low, digits), Fixed(high, digits));
+}
+
+std::string When(const google::protobuf::Timestamp& time) {
+  if (time.seconds() == 0) return std::string(kNothing);
+  return google::protobuf::util::TimeUtil::ToString(time).substr(0, 16);
 }
 
 std::string CriticalT(double t) {

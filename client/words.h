@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <google/protobuf/timestamp.pb.h>
+
 #include "assay/v1/common.pb.h"
 
 namespace assay::client {
@@ -16,6 +18,7 @@ std::string Bytes(int64_t bytes);      // "512 B", "1.5 MiB"
 std::string Fixed(double value, int digits);  // "–" for NaN
 // "1.234 [1.201, 1.268]"; without interval where low and high are both 0.
 std::string WithInterval(double value, double low, double high, int digits = 3);
+std::string When(const google::protobuf::Timestamp& time);  // "2024-05-01T12:30" in UTC
 // t*: "exact" for −infinity, "−5.0", "never" for more than 1.
 std::string CriticalT(double t);
 

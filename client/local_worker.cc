@@ -1,0 +1,72 @@
+#include "client/local_worker.h"
+
+#include <unistd.h>
+
+#include "fmt/format.h"
+
+namespace assay::client {
+namespace fs = std::filesystem;
+namespace {
+
+// A basic string of TOML.
+std::string Quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string PythonRunner(const LocalWorker& worker, const std::string& environment, const fs::path& venv) {
+  std::string text = fmt::format(
+      "\n[[runner]]\nname = \"python\"\nenvironment = {}\ncommand = [{}, \"-m\", \"assay_runner\"]\nvenv = {}\n"
+      "trusted = true\nwarm = true\n",
+      Quoted(environment), Quoted((venv / "bin/python").string()), Quoted(venv.string()));
+  if (!worker.python_path.empty()) {
+    const std::string path = Quoted(worker.python_path.string());
+    text += fmt::format("paths = [{}]\nvariables = {{ PYTHONPATH = {} }}\n", path, path);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::pair<std::string, fs::path>> ParseEnvironment(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (equals == std::string::npos || name.empty() || name.find_first_not_of(kName) != std::string::npos) {
+    return absl::InvalidArgumentError(
+        fmt::format("--env '{}': written NAME=FOLDER, for example nightly=/opt/venv-nightly", text));
+  }
+  if (name == "default") return absl::InvalidArgumentError("--env: 'default' is Assay's own environment; choose another name");
+  std::error_code error;
+  const fs::path folder = fs::absolute(text.substr(equals + 1), error).lexically_normal();
+  if (::access((folder / "bin/python").c_str(), X_OK) != 0) {
+    return absl::NotFoundError(fmt::format("--env {}: {} is no virtual environment (it has no bin/python)", name, folder.string()));
+  }
+  return std::pair(name, folder);
+}
+
+std::string WorkerConfig(const LocalWorker& worker) {
+  std::string text = "# Written by 'assay up' at every start: changes are lost.\n";
+  text += fmt::format("server = {}\ntoken_file = {}\nstate_dir = {}\n", Quoted(worker.server),
+                      Quoted(worker.token_file.string()), Quoted(worker.state_folder.string()));
+  // Its process is killed soon after it was asked to end: it must have given its trials back by then.
+  text += "drain_seconds = 1.0\n";
+  if (worker.threads > 0) text += fmt::format("threads = {}\n", worker.threads);
+  if (!worker.torch_runner.empty()) {
+    text += fmt::format("\n[[runner]]\nname = \"torch\"\ncommand = [{}]\nvenv = {}\ntrusted = true\nwarm = true\n",
+                        Quoted(worker.torch_runner.string()), Quoted(worker.venv.string()));
+  }
+  text += PythonRunner(worker, "default", worker.venv);
+  for (const auto& [name, venv] : worker.environments) text += PythonRunner(worker, name, venv);
+  return text;
+}
+
+}  // namespace assay::client

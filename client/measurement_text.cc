@@ -1,0 +1,144 @@
+#include "client/measurement_text.h"
+
+#include <cmath>
+
+#include "client/table.h"
+#include "client/text.h"
+#include "client/words.h"
+#include "fmt/format.h"
+
+namespace assay::client {
+namespace {
+
+std::string Indented(const std::string& text) {
+  std::string out;
+  for (const std::string& line : Split(text, '\n')) out += line.empty() ? "\n" : "  " + line + "\n";
+  if (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+std::string OutcomeText(const v1::Measurement& m) {
+  std::string text = fmt::format("outcome     {}", ClassWord(m.outcome_class()));
+  if (const std::string detail = DetailWord(m.detail()); !detail.empty()) text += " (" + detail + ")";
+  if (!m.failed_phase().empty()) text += " in " + m.failed_phase();
+  if (m.signal() != 0) text += fmt::format(", signal {}", m.signal());
+  if (m.exit_code() != 0) text += fmt::format(", exit code {}", m.exit_code());
+  if (m.outcome_class() == v1::CORRECT) text += ", t* " + CriticalT(m.critical_t());
+  if (m.degenerate()) text += ", degenerate: the baseline's outputs are all equal or not finite";
+  text += "\n";
+  if (!m.message().empty()) text += "message     " + m.message() + "\n";
+  return text;
+}
+
+std::string ArmText(std::string_view name, const v1::Arm& arm) {
+  std::string text = fmt::format("{:<12}{}  {} {}, {}{}\n", name, TargetWord(arm.target()), arm.target().runner(),
+                                 arm.target().version(), arm.trusted() ? "trusted" : "self-reported",
+                                 arm.isolated() ? ", own namespaces" : "");
+  text += fmt::format("            load {}, compile {}, first call {}, peak memory {}\n", Duration(arm.load_ns()),
+                      Duration(arm.compile_ns()), Duration(arm.first_call_ns()),
+                      arm.peak_memory_bytes() > 0 ? Bytes(arm.peak_memory_bytes()) : "–");
+  for (const v1::Artifact& artifact : arm.artifacts()) {
+    text += fmt::format("            artifact {} ({})\n", artifact.name(), Bytes(artifact.bytes()));
+  }
+  return text;
+}
+
+std::string PhasesText(const v1::Measurement& m) {
+  Table table({{"PHASE"}, {"START", true}, {"TIME", true}, {"HARNESS"}});
+  for (const v1::Phase& phase : m.phases()) {
+    table.Add({phase.name(), Duration(phase.start_ns()), Duration(phase.duration_ns()), phase.harness() ? "yes" : ""});
+  }
+  return fmt::format("phases      {} in all, {} of it Assay's own; {} replayed\n", Duration(m.wall_ns()),
+                     Duration(m.harness_ns()), Bytes(m.replayed_bytes())) +
+         Indented(table.Text());
+}
+
+std::string TimingText(const v1::Timing& timing) {
+  const double speedup = std::exp(timing.log_speedup());
+  std::string text = fmt::format(
+      "speed-up    {}{}\n", timing.has_interval() ? WithInterval(speedup, std::exp(timing.low()), std::exp(timing.high()), 4)
+                                                 : Fixed(speedup, 4) + " (fewer than 3 pairs: no interval)",
+      timing.unstable() ? ", unstable: missed the wanted half-width" : "");
+  text += fmt::format("            {} pairs in {} batches, {} + {} calls a sample, {} warm-up calls, {}{}\n", timing.pairs(),
+                      timing.batches(), timing.calls_per_sample_candidate(), timing.calls_per_sample_baseline(),
+                      timing.warmup_calls(),
+                      timing.one_process() ? "both in one process" : "two processes",
+                      timing.processes() > 1 ? fmt::format(", {} fresh processes", timing.processes()) : "");
+  if (timing.recompiles() > 0) text += fmt::format("            {} recompilations in the timed part\n", timing.recompiles());
+  Table table({{"A CALL"}, {"MINIMUM", true}, {"QUARTILE", true}, {"MEDIAN", true}, {"QUARTILE", true}, {"MAXIMUM", true}});
+  const auto add = [&](const char* name, const google::protobuf::RepeatedField<double>& quantiles) {
+    if (quantiles.size() != 5) return;
+    std::vector<std::string> row = {name};
+    for (const double ns : quantiles) row.push_back(Duration(ns));
+    table.Add(std::move(row));
+  };
+  add("candidate", timing.candidate_quantiles_ns());
+  add("baseline", timing.baseline_quantiles_ns());
+  return text + (table.rows() > 0 ? Indented(table.Text()) : "");
+}
+
+std::string ComparisonsText(const v1::Measurement& m) {
+  Table table({{"INPUTS"}, {"OUTPUT", true}, {"TYPE"}, {"RESULT"}, {"t*", true}, {"MAX DIFF", true}, {"MEAN DIFF", true},
+               {"FIRST BAD", true}, {"NOTE"}});
+  for (const v1::OutputComparison& c : m.comparisons()) {
+    table.Add({c.input_set(), std::to_string(c.output()), fmt::format("{}[{}]", c.dtype(), fmt::join(c.shape(), ", ")),
+               ClassWord(c.output_class()), CriticalT(c.critical_t()), fmt::format("{:.3g}", c.max_abs_diff()),
+               fmt::format("{:.3g}", c.mean_abs_diff()), c.first_bad_index() < 0 ? "–" : std::to_string(c.first_bad_index()),
+               c.message() + (c.degenerate() ? " degenerate" : "")});
+  }
+  return "outputs\n" + Indented(table.Text());
+}
+
+std::string ValueText(const google::protobuf::Value& value) {
+  switch (value.kind_case()) {
+    case google::protobuf::Value::kStringValue:
+      return value.string_value();
+    case google::protobuf::Value::kNumberValue:
+      return fmt::format("{}", value.number_value());
+    case google::protobuf::Value::kBoolValue:
+      return value.bool_value() ? "yes" : "no";
+    case google::protobuf::Value::kListValue: {
+      std::vector<std::string> items;
+      for (const auto& item : value.list_value().values()) items.push_back(ValueText(item));
+      return fmt::format("{}", fmt::join(items, ", "));
+    }
+    case google::protobuf::Value::kStructValue: {
+      std::map<std::string, std::string> sorted;
+      for (const auto& [name, item] : value.struct_value().fields()) sorted[name] = ValueText(item);
+      std::vector<std::string> items;
+      for (const auto& [name, item] : sorted) items.push_back(name + " " + item);
+      return fmt::format("{}", fmt::join(items, ", "));
+    }
+    default:
+      return "–";
+  }
+}
+
+std::string StructText(std::string_view title, const google::protobuf::Struct& fields) {
+  std::map<std::string, std::string> sorted;
+  for (const auto& [name, value] : fields.fields()) sorted[name] = ValueText(value);
+  std::string text = std::string(title) + "\n";
+  for (const auto& [name, value] : sorted) text += fmt::format("  {}: {}\n", name, value);
+  return text;
+}
+
+}  // namespace
+
+std::string MeasurementText(const v1::Measurement& m) {
+  std::string text = fmt::format("measurement {}  {}  by {} on {}, sandbox {}, policy {}\n", m.id(), When(m.created()),
+                                 m.worker(), m.device(), m.sandbox(), m.policy().name());
+  text += OutcomeText(m);
+  if (m.self_reported()) text += "            self-reported: a runner took the times that does not ship with Assay\n";
+  if (m.has_candidate()) text += ArmText("candidate", m.candidate());
+  if (m.has_baseline()) text += ArmText("baseline", m.baseline());
+  if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing());
+  if (!m.comparisons().empty()) text += ComparisonsText(m);
+  if (!m.phases().empty()) text += PhasesText(m);
+  text += fmt::format("replay      {}, secret seed {}\n", m.replay(), m.secret_seed().empty() ? "–" : m.secret_seed());
+  if (!m.environment().fields().empty()) text += StructText("environment " + m.environment_hash().substr(0, 12), m.environment());
+  if (!m.conditions().fields().empty()) text += StructText("conditions", m.conditions());
+  if (!m.evidence().empty()) text += "evidence (end of the runner's standard error)\n" + Indented(m.evidence());
+  return Printable(text);
+}
+
+}  // namespace assay::client

@@ -1,0 +1,85 @@
+#include "client/repro.h"
+
+#include <boost/json.hpp>
+
+#include "assay/v1/workers.pb.h"
+#include "client/installation.h"
+#include "client/json.h"
+#include "client/state_folder.h"
+#include "client/table.h"
+#include "client/text.h"
+#include "client/words.h"
+#include "fmt/format.h"
+#include "graph/sample_folder.h"
+
+namespace assay::client {
+namespace fs = std::filesystem;
+namespace {
+
+// Single quotes for a shell.
+std::string Quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+// Where assay-worker is on this machine is a hint; ASSAY_WORKER says where it is on another.
+std::string Script(const v1::Evaluation& evaluation, const std::string& graph, const v1::Measurement& measurement) {
+  const absl::StatusOr<fs::path> here = Installation::OfThisProgram().Program("worker", "assay-worker");
+  return fmt::format(
+      "#!/bin/sh\n"
+      "# Reproduces one outcome without a server: {} of {} against {}.\n"
+      "# It gave {}; expected.json has all of it. Needs assay-worker and the runners: set ASSAY_WORKER\n"
+      "# where it is elsewhere. Further arguments go to it (for example --config FILE).\n"
+      "cd \"$(dirname \"$0\")\" || exit 1\n"
+      "worker=${{ASSAY_WORKER:-{}}}\n"
+      "exec \"$worker\" --trial trial.json --graph sample \"$@\"\n",
+      Printable(graph), TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()),
+      ClassWord(measurement.outcome_class()), here.ok() ? Quoted(here->string()) : "assay-worker");
+}
+
+}  // namespace
+
+std::string ReproFolderName(const std::string& evaluation, const std::string& graph) {
+  std::string name = "repro-" + evaluation + "-" + graph;
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+    if (!plain) c = '-';
+  }
+  return name;
+}
+
+absl::Status WriteRepro(const fs::path& folder, const v1::Evaluation& evaluation, const std::string& graph,
+                        const v1::Measurement& measurement, const v1::GraphSample& sample) {
+  std::error_code error;
+  if (fs::exists(folder, error)) {
+    return absl::AlreadyExistsError(folder.string() + " exists already: name another folder with -o");
+  }
+  v1::Assignment assignment;
+  assignment.set_trial_id(measurement.trial_id());
+  assignment.set_device(measurement.device());
+  assignment.set_evaluation_id(evaluation.id());
+  assignment.set_graph(graph);
+  assignment.set_graph_hash(sample.hash());
+  *assignment.mutable_candidate() = evaluation.candidate();
+  *assignment.mutable_baseline() = evaluation.baseline();
+  *assignment.mutable_policy() = measurement.policy();
+  assignment.set_attempt(1);
+  const absl::StatusOr<std::string> assignment_json = ToJson(assignment);
+  if (!assignment_json.ok()) return assignment_json.status();
+  const absl::StatusOr<std::string> expected = ToJson(measurement);
+  if (!expected.ok()) return expected.status();
+  const boost::json::object trial = {{"assignment", boost::json::parse(*assignment_json)},
+                                     {"secretSeed", measurement.secret_seed()}};
+
+  const graph::Sample texts = {sample.model(), sample.weight_meta(), sample.input_meta(), sample.info()};
+  if (absl::Status status = graph::WriteSampleFolder(folder / "sample", texts); !status.ok()) return status;
+  for (const auto& [name, text, mode] : {std::tuple{"trial.json", boost::json::serialize(trial) + "\n", 0644},
+                                         {"expected.json", *expected + "\n", 0644},
+                                         {"run.sh", Script(evaluation, graph, measurement), 0755}}) {
+    if (absl::Status status = WriteFile(folder / name, text, mode); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace assay::client
