@@ -5,7 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <numbers>
-#include <string>
+#include <optional>
 #include <utility>
 
 namespace assay::measure {
