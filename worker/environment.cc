@@ -1,0 +1,249 @@
+#include "worker/environment.h"
+
+#include <gnu/libc-version.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "fmt/format.h"
+#include "graph/sha256.h"
+
+namespace assay::worker {
+namespace {
+
+namespace json = boost::json;
+namespace fs = std::filesystem;
+
+std::optional<std::string> ReadLine(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line)) return std::nullopt;
+  while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
+  return line;
+}
+
+std::optional<int64_t> ReadNumber(const fs::path& file) {
+  const std::optional<std::string> line = ReadLine(file);
+  int64_t number = 0;
+  if (!line || std::from_chars(line->data(), line->data() + line->size(), number).ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+void Put(json::object& to, std::string_view key, const std::optional<std::string>& value) {
+  if (value) to[key] = *value;
+}
+
+json::object Cpu(const fs::path& root) {
+  std::ifstream in(root / "proc/cpuinfo");
+  std::map<std::string, std::string> first;
+  int count = 0;
+  for (std::string line; std::getline(in, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::string key = line.substr(0, colon);
+    while (!key.empty() && std::isspace(static_cast<unsigned char>(key.back()))) key.pop_back();
+    count += key == "processor";
+    first.try_emplace(key, colon + 2 <= line.size() ? line.substr(colon + 2) : "");
+  }
+  json::object cpu = {{"logical_cpus", count}};
+  for (const char* key : {"model name", "vendor_id", "cpu family", "model", "stepping", "microcode", "cpu cores"}) {
+    if (auto found = first.find(key); found != first.end()) cpu[key] = found->second;
+  }
+  if (auto found = first.find("flags"); found != first.end()) {
+    std::istringstream words(found->second);
+    std::set<std::string> flags{std::istream_iterator<std::string>(words), {}};
+    cpu["flags_hash"] = graph::Sha256Hex(fmt::format("{}", fmt::join(flags, " "))).substr(0, 16);
+  }
+  const fs::path system = root / "sys/devices/system/cpu";
+  Put(cpu, "governor", ReadLine(system / "cpu0/cpufreq/scaling_governor"));
+  Put(cpu, "frequency_driver", ReadLine(system / "cpu0/cpufreq/scaling_driver"));
+  Put(cpu, "maximum_khz", ReadLine(system / "cpu0/cpufreq/cpuinfo_max_freq"));
+  Put(cpu, "smt", ReadLine(system / "smt/control"));
+  if (auto no_turbo = ReadLine(system / "intel_pstate/no_turbo")) {
+    cpu["turbo"] = *no_turbo == "0";
+  } else if (auto boost = ReadLine(system / "cpufreq/boost")) {
+    cpu["turbo"] = *boost == "1";
+  }
+  return cpu;
+}
+
+int64_t TotalMemory(const fs::path& root) {
+  std::ifstream in(root / "proc/meminfo");
+  std::string key;
+  int64_t kilobytes = 0;
+  in >> key >> kilobytes;
+  return key == "MemTotal:" ? kilobytes * 1024 : 0;
+}
+
+// The folder of the worker's own control group, of version 2 or of the controller of version 1.
+fs::path ControlGroup(const fs::path& root, std::string_view controller) {
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string names = line.substr(first + 1, second - first - 1), path = line.substr(second + 2);
+    if (names == controller) return root / "sys/fs/cgroup" / controller / path;
+    if (names.empty() && fs::exists(root / "sys/fs/cgroup/cgroup.controllers")) return root / "sys/fs/cgroup" / path;
+  }
+  return root / "sys/fs/cgroup" / controller;
+}
+
+// The smallest memory limit of the control groups from `folder` upwards; 0: none.
+int64_t MemoryLimit(const fs::path& root) {
+  int64_t limit = 0;
+  for (fs::path folder = ControlGroup(root, "memory"); folder != root && folder.has_relative_path();
+       folder = folder.parent_path()) {
+    for (const char* file : {"memory.max", "memory.limit_in_bytes"}) {
+      const std::optional<int64_t> value = ReadNumber(folder / file);
+      // Version 1 writes "none" as a number near 2^63.
+      if (value && *value > 0 && *value < (int64_t{1} << 60)) limit = limit == 0 ? *value : std::min(limit, *value);
+    }
+  }
+  return limit;
+}
+
+std::string AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return "";
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return fmt::format("{}", fmt::join(cpus, ","));
+}
+
+void Sort(const json::value& value, std::string& to) {
+  if (const json::object* object = value.if_object()) {
+    std::map<std::string, const json::value*> sorted;
+    for (const auto& [key, item] : *object) sorted[std::string(key)] = &item;
+    to += '{';
+    for (bool first = true; const auto& [key, item] : sorted) {
+      if (!first) to += ',';
+      first = false;
+      to += json::serialize(json::string(key)) + ":";
+      Sort(*item, to);
+    }
+    to += '}';
+  } else if (const json::array* array = value.if_array()) {
+    to += '[';
+    for (bool first = true; const json::value& item : *array) {
+      if (!first) to += ',';
+      first = false;
+      Sort(item, to);
+    }
+    to += ']';
+  } else {
+    to += json::serialize(value);
+  }
+}
+
+}  // namespace
+
+std::string StableText(const json::value& value) {
+  std::string text;
+  Sort(value, text);
+  return text;
+}
+
+Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, const fs::path& root) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  Environment environment;
+  json::object system;
+  utsname name{};
+  ::uname(&name);
+  system["kernel"] = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+  system["libc"] = fmt::format("glibc {}", ::gnu_get_libc_version());
+  Put(system, "transparent_huge_pages", ReadLine(root / "sys/kernel/mm/transparent_hugepage/enabled"));
+  Put(system, "address_randomisation", ReadLine(root / "proc/sys/kernel/randomize_va_space"));
+
+  const int64_t total = TotalMemory(root), limit = MemoryLimit(root);
+  json::object limits;
+  Put(limits, "cpu_max", ReadLine(ControlGroup(root, "cpu") / "cpu.max"));
+  Put(limits, "cpu_quota_us", ReadLine(ControlGroup(root, "cpu") / "cpu.cfs_quota_us"));
+  if (limit > 0) limits["memory_bytes"] = limit;
+  limits["cpus"] = AllowedCpus();
+  // Rounded: what the kernel keeps for itself differs a little from boot to boot.
+  json::object memory = {{"gib", (total + kGiB / 2) / kGiB}};
+
+  json::array devices, software;
+  std::set<std::string> cohort_models;
+  json::array cohort_software;
+  std::set<std::string> seen;
+  for (const KnownRunner& runner : runners) {
+    json::array compilers;
+    for (const v1::Compiler& compiler : runner.offer.compilers()) {
+      compilers.push_back(json::object({{"name", compiler.name()}, {"version", compiler.version()}}));
+    }
+    software.push_back(json::object({{"runner", runner.offer.name()},
+                                     {"version", runner.offer.version()},
+                                     {"build", runner.offer.build()},
+                                     {"environment", runner.offer.environment()},
+                                     {"environment_hash", runner.offer.environment_hash()},
+                                     {"compilers", std::move(compilers)}}));
+    cohort_software.push_back(json::value(runner.offer.name() + " " + runner.offer.version()));
+    for (const v1::Device& device : runner.devices) {
+      if (!seen.insert(device.id()).second) continue;
+      devices.push_back(json::object({{"id", device.id()}, {"kind", device.kind()}, {"model", device.model()}}));
+      cohort_models.insert(device.model());
+    }
+  }
+  environment.json = {{"cpu", Cpu(root)},
+                      {"system", std::move(system)},
+                      {"memory", std::move(memory)},
+                      {"limits", std::move(limits)},
+                      {"devices", std::move(devices)},
+                      {"software", std::move(software)},
+                      {"sandbox", std::string(Name(config.sandbox))},
+                      {"threads", config.threads},
+                      {"pinned_cpus", json::value_from(config.cpus)},
+                      {"memory_enforced", "none"}};
+  environment.json["cohort"] = json::object(
+      {{"devices", fmt::format("{}", fmt::join(cohort_models, "; "))}, {"software", std::move(cohort_software)}});
+  environment.hash = graph::Sha256Hex(StableText(environment.json));
+  const int64_t usable = limit > 0 && total > 0 ? std::min(limit, total) : std::max(limit, total);
+  environment.memory_limit_bytes = config.memory_limit_bytes > 0 ? config.memory_limit_bytes : usable / 5 * 4;
+  return environment;
+}
+
+json::object CaptureConditions(const fs::path& root) {
+  json::object conditions;
+  if (const auto line = ReadLine(root / "proc/loadavg")) {
+    std::istringstream in(*line);
+    double one = 0, five = 0;
+    if (in >> one >> five) conditions["load_average"] = json::array({one, five});
+  }
+  json::array clocks;
+  std::error_code error;
+  int64_t throttled = 0;
+  bool tells_throttling = false;
+  for (const fs::directory_entry& cpu : fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
+    const std::string name = cpu.path().filename().string();
+    if (!name.starts_with("cpu") || name.size() < 4 || !std::isdigit(static_cast<unsigned char>(name[3]))) continue;
+    if (const auto khz = ReadNumber(cpu.path() / "cpufreq/scaling_cur_freq")) clocks.push_back(*khz);
+    if (const auto count = ReadNumber(cpu.path() / "thermal_throttle/core_throttle_count")) {
+      throttled += *count;
+      tells_throttling = true;
+    }
+  }
+  if (!clocks.empty()) conditions["clocks_khz"] = std::move(clocks);
+  if (tells_throttling) conditions["throttle_count"] = throttled;
+  json::object temperatures;
+  for (const fs::directory_entry& zone : fs::directory_iterator(root / "sys/class/thermal", error)) {
+    const auto milli = ReadNumber(zone.path() / "temp");
+    const auto type = ReadLine(zone.path() / "type");
+    if (milli && type) temperatures[*type] = static_cast<double>(*milli) / 1000;
+  }
+  if (!temperatures.empty()) conditions["temperatures_c"] = std::move(temperatures);
+  return conditions;
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,35 @@
+// What a machine is, as far as it decides times: captured once when the worker starts, hashed; and the conditions that
+// move, captured around each timing.
+// Thread safety: pure functions, apart from the system's files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "worker/config.h"
+#include "worker/runner_pool.h"
+
+namespace assay::worker {
+
+struct Environment {
+  boost::json::object json;      // keys sorted
+  std::string hash;              // of json; a reboot does not change it
+  int64_t memory_limit_bytes = 0;  // of one runner
+};
+
+// `root` is "/" but in tests: where /proc and /sys are found.
+Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners,
+                               const std::filesystem::path& root = "/");
+
+// Load average, clocks of the CPUs, temperatures, throttling counts: what the system tells of them.
+boost::json::object CaptureConditions(const std::filesystem::path& root = "/");
+
+// Sorted keys at every depth: equal values give equal texts.
+std::string StableText(const boost::json::value& value);
+
+}  // namespace assay::worker

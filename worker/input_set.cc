@@ -1,0 +1,58 @@
+#include "worker/input_set.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "fmt/format.h"
+#include "graph/replay.h"
+
+namespace assay::worker {
+namespace {
+
+absl::StatusOr<runner::MemoryFile> Replay(const graph::Graph& graph, std::string_view graph_hash, std::string_view seed,
+                                          graph::ReplayPart part, int threads, int64_t& bytes) {
+  const graph::TensorLayout layout = graph::PlanReplay(graph, part);
+  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-inputs");
+  if (!file.ok()) return file.status();
+  if (absl::Status resized = file->Resize(layout.file_bytes); !resized.ok()) return resized;
+  {
+    absl::StatusOr<runner::Mapping> mapping = file->MapShared();
+    if (!mapping.ok()) return mapping.status();
+    graph::ReplayInto(graph, graph_hash, seed, layout, mapping->bytes(), threads);
+  }
+  if (absl::Status sealed = file->Seal(); !sealed.ok()) return sealed;
+  bytes += layout.file_bytes;
+  return file;
+}
+
+}  // namespace
+
+int64_t InputBytes(const graph::Graph& graph) {
+  return graph::PlanReplay(graph, graph::ReplayPart::kAll).file_bytes +
+         graph::PlanReplay(graph, graph::ReplayPart::kVarying).file_bytes;
+}
+
+absl::StatusOr<std::string> NewSecretSeed() {
+  unsigned char bytes[32];
+  if (::getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+    return absl::InternalError(fmt::format("getrandom: {}", strerror(errno)));
+  }
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+absl::StatusOr<InputSets> ReplayInputs(const graph::Graph& graph, std::string_view graph_hash, std::string secret_seed,
+                                       int threads) {
+  int64_t bytes = 0;
+  absl::StatusOr<runner::MemoryFile> public_set =
+      Replay(graph, graph_hash, graph::kPublicSet, graph::ReplayPart::kAll, threads, bytes);
+  if (!public_set.ok()) return public_set.status();
+  absl::StatusOr<runner::MemoryFile> secret_set =
+      Replay(graph, graph_hash, secret_seed, graph::ReplayPart::kVarying, threads, bytes);
+  if (!secret_set.ok()) return secret_set.status();
+  return InputSets{*std::move(public_set), *std::move(secret_set), std::move(secret_seed), bytes};
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,189 @@
+#include "worker/runner_pool.h"
+
+#include <algorithm>
+#include <set>
+
+#include "fmt/format.h"
+#include "google/protobuf/util/json_util.h"
+#include "worker/runner_environment.h"
+
+namespace assay::worker {
+namespace {
+
+namespace json = boost::json;
+
+Clock::time_point After(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string KeyOf(const RunnerConfig& runner) { return runner.name + "@" + runner.environment; }
+
+absl::Status Wrong(std::string_view what) {
+  return absl::InvalidArgumentError(fmt::format("describe: {} (runner/protocol.md)", what));
+}
+
+std::string TextOf(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+// A closed schema: an object without other properties, each of them bounded.
+absl::Status CheckSchema(const std::string& compiler, const json::object& schema) {
+  const json::value* additional = schema.if_contains("additionalProperties");
+  if (TextOf(schema, "type") != "object" || additional == nullptr || !additional->is_bool() || additional->get_bool()) {
+    return Wrong(fmt::format("options of {} must be {{\"type\": \"object\", \"additionalProperties\": false, …}}", compiler));
+  }
+  const json::value* properties = schema.if_contains("properties");
+  if (properties == nullptr) return absl::OkStatus();
+  if (!properties->is_object()) return Wrong(fmt::format("properties of the options of {} must be an object", compiler));
+  for (const auto& [name, value] : properties->get_object()) {
+    const json::object* property = value.if_object();
+    const std::string type = property ? TextOf(*property, "type") : "";
+    const bool bounded = property && property->contains("minimum") && property->contains("maximum");
+    if (property == nullptr || !(property->contains("enum") || type == "boolean" ||
+                                 ((type == "integer" || type == "number") && bounded))) {
+      return Wrong(fmt::format("option {} of {} must be an enumeration, a boolean or a number with minimum and maximum",
+                               std::string_view(name), compiler));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadCompiler(const json::value& value, KnownRunner& runner) {
+  const json::object* object = value.if_object();
+  if (object == nullptr || TextOf(*object, "name").empty()) return Wrong("each of compilers must be an object with a name");
+  v1::Compiler& compiler = *runner.offer.add_compilers();
+  compiler.set_name(TextOf(*object, "name"));
+  compiler.set_version(TextOf(*object, "version"));
+  compiler.set_baseline(TextOf(*object, "baseline"));
+  const json::value* options = object->if_contains("options");
+  if (options == nullptr || !options->is_object()) return Wrong(fmt::format("{} has no options schema", compiler.name()));
+  if (absl::Status closed = CheckSchema(compiler.name(), options->get_object()); !closed.ok()) return closed;
+  if (!google::protobuf::util::JsonStringToMessage(json::serialize(*options), compiler.mutable_options()).ok()) {
+    return Wrong(fmt::format("options of {} are not JSON that can be kept", compiler.name()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDevice(const json::value& value, KnownRunner& runner) {
+  const json::object* object = value.if_object();
+  if (object == nullptr) return Wrong("each of devices must be an object");
+  v1::Device device;
+  device.set_id(TextOf(*object, "id"));
+  device.set_kind(TextOf(*object, "kind"));
+  device.set_model(TextOf(*object, "model"));
+  device.set_uuid(TextOf(*object, "uuid"));
+  if (const json::value* bytes = object->if_contains("memory_bytes"); bytes && bytes->is_number()) {
+    device.set_memory_bytes(bytes->to_number<int64_t>());
+  }
+  if (device.id().empty() || device.kind().empty()) return Wrong("a device must have id and kind");
+  runner.devices.push_back(std::move(device));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadDescription(const json::object& description, KnownRunner& runner) {
+  const json::value* protocol = description.if_contains("protocol");
+  if (protocol == nullptr || !protocol->is_int64() || protocol->get_int64() != 1) return Wrong("protocol must be 1");
+  if (TextOf(description, "name").empty()) return Wrong("name must be a text");
+  v1::Runner& offer = runner.offer;
+  offer.Clear();
+  runner.devices.clear();
+  offer.set_name(TextOf(description, "name"));
+  offer.set_version(TextOf(description, "version"));
+  offer.set_build(TextOf(description, "build"));
+  offer.set_trusted(runner.config.trusted);
+  offer.set_environment(runner.config.environment);
+  const json::value* forks = description.if_contains("fork");
+  runner.forks = forks != nullptr && forks->is_bool() && forks->get_bool();
+  std::set<std::string> methods;
+  if (const json::value* list = description.if_contains("methods"); list && list->is_array()) {
+    for (const json::value& method : list->get_array()) {
+      if (method.is_string()) methods.insert(std::string(method.get_string()));
+    }
+  }
+  for (const char* needed : {"describe", "load", "inputs", "compile", "run"}) {
+    if (!methods.contains(needed)) return Wrong(fmt::format("methods must have {}", needed));
+  }
+  runner.pairs = methods.contains("pair");
+  const json::value* compilers = description.if_contains("compilers");
+  if (compilers == nullptr || !compilers->is_array() || compilers->get_array().empty()) {
+    return Wrong("compilers must be a list with at least one");
+  }
+  for (const json::value& compiler : compilers->get_array()) {
+    if (absl::Status read = ReadCompiler(compiler, runner); !read.ok()) return read;
+  }
+  const json::value* devices = description.if_contains("devices");
+  if (devices == nullptr || !devices->is_array()) return Wrong("devices must be a list");
+  std::set<std::string> kinds;
+  for (const json::value& device : devices->get_array()) {
+    if (absl::Status read = ReadDevice(device, runner); !read.ok()) return read;
+    if (kinds.insert(runner.devices.back().kind()).second) offer.add_device_kinds(runner.devices.back().kind());
+  }
+  return absl::OkStatus();
+}
+
+RunnerPool::~RunnerPool() {
+  for (Parent& parent : parents_) parent.process->Close(std::chrono::seconds(1));
+}
+
+absl::StatusOr<KnownRunner> RunnerPool::Describe(const RunnerConfig& config, std::stop_token stop) {
+  KnownRunner runner;
+  runner.config = config;
+  absl::StatusOr<Launch> launch = PlanLaunch(config, config_.sandbox);
+  if (!launch.ok()) return launch.status();
+  runner.launch = *std::move(launch);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+  if (!process.ok()) return process.status();
+  const auto fail = [&](std::string_view message) {
+    const std::string output = (*process)->Output();
+    return absl::UnavailableError(fmt::format("runner {}: {}{}{}", KeyOf(config), message,
+                                              output.empty() ? "" : "; the end of its output:\n",
+                                              output.substr(output.size() - std::min<size_t>(output.size(), 2000))));
+  };
+  Outcome<Reply> reply = (*process)->Call("describe", {}, {}, After(config.start_timeout_seconds), stop);
+  if (!reply.ok()) return fail(reply.failure().message);
+  if (absl::Status read = ReadDescription(reply->result, runner); !read.ok()) return fail(std::string(read.message()));
+  absl::StatusOr<std::string> hash = HashRunnerEnvironment(config);
+  if (!hash.ok()) return hash.status();
+  runner.offer.set_environment_hash(*hash);
+  if (runner.forks && config.warm) {
+    parents_.push_back({KeyOf(config), *std::move(process)});
+  } else {
+    (*process)->Close(std::chrono::seconds(5));
+  }
+  return runner;
+}
+
+absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerPool::WarmParent(const KnownRunner& runner) {
+  const std::string key = KeyOf(runner.config);
+  auto found = std::find_if(parents_.begin(), parents_.end(), [&](const Parent& p) { return p.key == key; });
+  if (found != parents_.end() && found->process->alive()) return found->process;
+  if (found != parents_.end()) parents_.erase(found);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+  if (process.ok() && runner.config.warm) parents_.push_back({key, *process});
+  return process;
+}
+
+absl::StatusOr<TrialProcess> RunnerPool::Start(const KnownRunner& runner, std::stop_token stop) {
+  if (!runner.forks) {
+    absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+    if (!process.ok()) return process.status();
+    return TrialProcess{*std::move(process), config_.sandbox == SandboxLevel::kFull};
+  }
+  std::string message;
+  for (int attempt = 0; attempt < 2; ++attempt) {  // a parent that died since the last trial is started again once
+    absl::StatusOr<std::shared_ptr<RunnerProcess>> parent = WarmParent(runner);
+    if (!parent.ok()) return parent.status();
+    (*parent)->ClearOutput();
+    Outcome<std::shared_ptr<RunnerProcess>> child = (*parent)->Fork(After(runner.config.start_timeout_seconds), stop);
+    if (child.ok()) return TrialProcess{*child, (*child)->isolated()};
+    if (child.failure().kind == CallFailure::Kind::kCancelled) return absl::CancelledError("the trial was ended");
+    message = fmt::format("{}; output:\n{}", child.failure().message, (*parent)->Output());
+    (*parent)->Kill();
+  }
+  return absl::UnavailableError(fmt::format("runner {} cannot fork: {}", KeyOf(runner.config), message));
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,63 @@
+// The runners of a worker's configuration: what each describes, and a process for each trial. A runner that can fork has
+// one warm parent here, started again where it died; any other is started for every trial.
+// Thread safety: none; a pool belongs to the thread that runs `io`, and must end before it does.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+
+#include "absl/status/statusor.h"
+#include "assay/v1/workers.pb.h"
+#include "worker/config.h"
+#include "worker/runner_process.h"
+
+namespace assay::worker {
+
+// One runner of the configuration with what it said of itself.
+struct KnownRunner {
+  RunnerConfig config;
+  Launch launch;
+  v1::Runner offer;
+  std::vector<v1::Device> devices;
+  bool forks = false;
+  bool pairs = false;  // has `pair`
+};
+
+struct TrialProcess {
+  std::shared_ptr<RunnerProcess> process;
+  bool isolated = false;
+};
+
+class RunnerPool {
+ public:
+  RunnerPool(boost::asio::io_context& io, const Config& config) : io_(io), config_(config) {}
+  ~RunnerPool();
+
+  // Starts the runner, asks it to describe itself and keeps its parent warm. The error names the runner, and has the end
+  // of its output.
+  absl::StatusOr<KnownRunner> Describe(const RunnerConfig& runner, std::stop_token stop);
+
+  // A process that serves one trial. Its output starts empty.
+  absl::StatusOr<TrialProcess> Start(const KnownRunner& runner, std::stop_token stop);
+
+ private:
+  struct Parent {
+    std::string key;
+    std::shared_ptr<RunnerProcess> process;
+  };
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> WarmParent(const KnownRunner& runner);
+
+  boost::asio::io_context& io_;
+  const Config& config_;
+  std::vector<Parent> parents_;
+};
+
+// Reads a reply to `describe` into `runner`. InvalidArgument says which part breaks the protocol.
+absl::Status ReadDescription(const boost::json::object& description, KnownRunner& runner);
+
+}  // namespace assay::worker

@@ -1,0 +1,508 @@
+#include "worker/trial.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "fmt/format.h"
+#include "google/protobuf/util/json_util.h"
+#include "graph/canonical.h"
+#include "graph/replay.h"
+#include "measure/quantiles.h"
+#include "worker/device_lock.h"
+#include "worker/input_set.h"
+#include "worker/output_check.h"
+#include "worker/timing.h"
+#include "worker/trial_arm.h"
+#include "worker/words.h"
+
+namespace assay::worker {
+namespace {
+
+namespace json = boost::json;
+using measure::kBaselineArm;
+using measure::kCandidateArm;
+
+constexpr const char* kArmNames[] = {"baseline", "candidate"};
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+void ToStruct(const json::object& object, google::protobuf::Struct* to) {
+  if (!google::protobuf::util::JsonStringToMessage(json::serialize(object), to).ok()) to->Clear();
+}
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+class Trial {
+ public:
+  Trial(const TrialContext& context, const v1::Assignment& assignment, std::stop_token stop,
+        std::function<void(std::string_view)> on_phase)
+      : context_(context), assignment_(assignment), stop_(stop), phases_(std::move(on_phase)),
+        steps_(phases_, limits_, stop) {
+    arms_[kBaselineArm].target = assignment.baseline();
+    arms_[kCandidateArm].target = assignment.candidate();
+  }
+
+  absl::StatusOr<v1::Measurement> Run(const FetchGraph& fetch) {
+    m_.set_trial_id(assignment_.trial_id());
+    m_.set_fence(assignment_.fence());
+    m_.set_graph_hash(assignment_.graph_hash());
+    m_.set_worker(context_.config.name);
+    m_.set_device(context_.device.id());
+    m_.set_sandbox(std::string(Name(context_.config.sandbox)));
+    m_.set_replay(std::string(graph::kReplayVersion));
+    m_.set_environment_hash(context_.environment.hash);
+    ToStruct(context_.environment.json, m_.mutable_environment());
+    m_.set_critical_t(0);
+    Steps(fetch);
+    if (stop_.stop_requested()) return absl::CancelledError("the trial was ended");
+    phases_.Begin("end", /*harness=*/true);
+    if (m_.outcome_class() != v1::CORRECT) TakeEvidence();
+    EndProcesses();
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      (arm == kBaselineArm ? m_.mutable_baseline() : m_.mutable_candidate())->Swap(&arms_[arm].told);
+    }
+    ToStruct(conditions_, m_.mutable_conditions());
+    if (stop_.stop_requested()) return absl::CancelledError("the trial was ended");
+    phases_.Finish(m_);
+    return std::move(m_);
+  }
+
+ private:
+  // Each step returns whether to go on; a false one has written the end of the trial.
+  void Steps(const FetchGraph& fetch) {
+    if (!ResolvePolicy() || !FindRunners() || !Fetch(fetch) || !Replay() || !Lock()) return;
+    if (!FirstProcess()) return;
+    FinishTiming();
+    m_.set_outcome_class(v1::CORRECT);
+  }
+
+  // Ends the trial for a reason of Assay's own.
+  bool Infrastructure(std::string message) {
+    m_.set_outcome_class(v1::INFRASTRUCTURE);
+    m_.set_message(std::move(message));
+    m_.set_failed_phase(phases_.name());
+    return false;
+  }
+
+  bool Fail(v1::OutcomeClass outcome_class, const ArmFailure& failure) {
+    m_.set_outcome_class(outcome_class);
+    m_.set_detail(failure.cheating ? v1::CHEATING : DetailOf(failure.failure));
+    m_.set_message(failure.failure.message);
+    m_.set_signal(failure.failure.signal);
+    m_.set_exit_code(failure.failure.exit_code);
+    m_.set_failed_phase(phases_.name());
+    return false;
+  }
+  bool Fail(int arm, v1::OutcomeClass candidates_class, const ArmFailure& failure) {
+    failed_arm_ = arm;
+    return Fail(arm == kBaselineArm ? v1::EAGER_FAIL : candidates_class, failure);
+  }
+
+  bool ResolvePolicy() {
+    phases_.Begin("fetch", /*harness=*/true);
+    const v1::Policy& asked = assignment_.policy();
+    absl::StatusOr<measure::Policy> policy = measure::PolicyFromName(asked.name().empty() ? "standard" : asked.name());
+    if (!policy.ok()) return Infrastructure(Text(policy.status()));
+    policy_ = *std::move(policy);
+    if (asked.budget_seconds() > 0) policy_.budget_seconds = asked.budget_seconds();
+    if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
+    if (asked.processes() > 0) policy_.processes = asked.processes();
+    if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
+    const PhaseLimits& defaults = context_.config.limits;
+    limits_.load_seconds = asked.load_timeout_seconds() > 0 ? asked.load_timeout_seconds() : defaults.load_seconds;
+    limits_.compile_seconds =
+        asked.compile_timeout_seconds() > 0 ? asked.compile_timeout_seconds() : defaults.compile_seconds;
+    limits_.run_seconds = asked.run_timeout_seconds() > 0 ? asked.run_timeout_seconds() : defaults.run_seconds;
+    limits_.threads = asked.threads() > 0 ? asked.threads() : context_.config.threads;
+    memory_limit_ = context_.environment.memory_limit_bytes;
+    if (asked.memory_limit_bytes() > 0) memory_limit_ = std::min(memory_limit_, asked.memory_limit_bytes());
+    limits_.output_bytes = memory_limit_ / 4;
+    v1::Policy& told = *m_.mutable_policy();
+    told.set_name(policy_.name);
+    told.set_threads(limits_.threads);
+    told.set_budget_seconds(policy_.budget_seconds);
+    told.set_half_width(policy_.target_half_width);
+    told.set_processes(policy_.processes);
+    told.set_load_timeout_seconds(limits_.load_seconds);
+    told.set_compile_timeout_seconds(limits_.compile_seconds);
+    told.set_run_timeout_seconds(limits_.run_seconds);
+    told.set_memory_limit_bytes(memory_limit_);
+    told.set_replay(std::string(graph::kReplayVersion));
+    return true;
+  }
+
+  bool FindRunners() {
+    for (TrialArm& arm : arms_) {
+      const std::string environment = arm.target.environment().empty() ? "default" : arm.target.environment();
+      for (const KnownRunner& runner : context_.runners) {
+        if (runner.offer.environment() != environment) continue;
+        if (!arm.target.runner().empty() && arm.target.runner() != runner.offer.name()) continue;
+        const auto& kinds = runner.offer.device_kinds();
+        if (std::find(kinds.begin(), kinds.end(), context_.device.kind()) == kinds.end()) continue;
+        for (const v1::Compiler& compiler : runner.offer.compilers()) {
+          if (compiler.name() != arm.target.compiler()) continue;
+          arm.runner = &runner;
+          arm.target.set_runner(runner.offer.name());
+          arm.target.set_version(compiler.version());
+        }
+        if (arm.runner != nullptr) break;
+      }
+      if (arm.runner == nullptr) {
+        return Infrastructure(fmt::format("worker {} has no compiler {} in the runner environment {} for the device {}",
+                                          context_.config.name, arm.target.compiler(), environment,
+                                          context_.device.id()));
+      }
+      const std::string& hash = arm.runner->offer.environment_hash();
+      if (!arm.target.environment_hash().empty() && arm.target.environment_hash() != hash) {
+        return Infrastructure(fmt::format("the runner environment {} of worker {} is {} and the target wants {}",
+                                          environment, context_.config.name, hash, arm.target.environment_hash()));
+      }
+      arm.target.set_environment(environment);
+      arm.target.set_environment_hash(hash);
+      *arm.told.mutable_target() = arm.target;
+      arm.told.set_runner_build(arm.runner->offer.build());
+      arm.told.set_trusted(arm.runner->config.trusted);
+      if (!arm.runner->config.trusted) m_.set_self_reported(true);
+    }
+    shared_ = arms_[0].runner == arms_[1].runner;
+    return true;
+  }
+
+  bool Fetch(const FetchGraph& fetch) {
+    absl::StatusOr<graph::Sample> sample = fetch(assignment_.graph_hash());
+    if (!sample.ok()) return Infrastructure(fmt::format("fetching the graph: {}", Text(sample.status())));
+    absl::StatusOr<graph::Graph> parsed = graph::Parse(*sample);
+    if (!parsed.ok()) return Infrastructure(fmt::format("the graph cannot be read: {}", Text(parsed.status())));
+    graph_ = *std::move(parsed);
+    const std::string hash = graph::Hash(graph_);
+    if (hash != assignment_.graph_hash()) {
+      return Infrastructure(fmt::format("the graph has the hash {} and was asked for as {}", hash,
+                                        assignment_.graph_hash()));
+    }
+    const int64_t need = InputBytes(graph_);
+    if (need > memory_limit_) {
+      m_.set_outcome_class(v1::SKIPPED);
+      m_.set_detail(v1::OUT_OF_MEMORY);
+      m_.set_failed_phase(phases_.name());
+      m_.set_message(fmt::format("the graph's inputs and weights need {} bytes, and a runner here may use {}", need,
+                                 memory_limit_));
+      return false;
+    }
+    return true;
+  }
+
+  bool Replay() {
+    phases_.Begin("replay", /*harness=*/true);
+    absl::StatusOr<std::string> seed = NewSecretSeed();
+    if (!seed.ok()) return Infrastructure(Text(seed.status()));
+    const int threads = HarnessThreads();
+    absl::StatusOr<InputSets> inputs = ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), threads);
+    if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
+    inputs_ = *std::move(inputs);
+    m_.set_replayed_bytes(inputs_->bytes);
+    m_.set_secret_seed(inputs_->secret_seed);
+    return true;
+  }
+
+  bool Lock() {
+    phases_.Begin("lock", /*harness=*/true);
+    const std::string& uuid = context_.device.uuid();
+    absl::StatusOr<runner::UniqueFd> lock =
+        LockDevice(context_.config.lock_dir, uuid.empty() ? context_.device.id() : uuid, stop_);
+    if (!lock.ok()) return Infrastructure(Text(lock.status()));
+    lock_ = *std::move(lock);
+    return true;
+  }
+
+  int HarnessThreads() const {
+    const int threads = context_.config.harness_threads;
+    return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
+  // Starts what the arms need; one process for both where one runner has both.
+  bool StartProcesses(bool baseline_only = false) {
+    phases_.Begin("start", /*harness=*/true);
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      if (arm == kCandidateArm && baseline_only) break;
+      TrialArm& a = arms_[arm];
+      a.call_seconds.clear();
+      if (arm == kCandidateArm && shared_) {
+        a.process = arms_[kBaselineArm].process;
+        a.isolated = arms_[kBaselineArm].isolated;
+      } else {
+        absl::StatusOr<TrialProcess> started = context_.pool.Start(*a.runner, stop_);
+        if (!started.ok()) return Infrastructure(Text(started.status()));
+        a.process = std::move(started->process);
+        a.isolated = started->isolated;
+      }
+      a.told.set_isolated(a.isolated);
+    }
+    return true;
+  }
+
+  void EndProcesses() {
+    for (TrialArm& arm : arms_) {
+      if (arm.process) arm.process->Kill();
+    }
+    for (TrialArm& arm : arms_) arm.process.reset();
+  }
+
+  // Lets one arm's process run and stops the other's.
+  void Focus(int arm) {
+    if (shared_ || !arms_[1 - arm].process) return;
+    arms_[1 - arm].process->Stop();
+    arms_[arm].process->Continue();
+  }
+
+  std::optional<ArmFailure> Load(int arm) {
+    const json::object graph = {{"hash", assignment_.graph_hash()},
+                                {"model", graph::CanonicalModel(graph_, context_.device.kind())}};
+    return steps_.Load(arms_[arm], graph, context_.device.id(), *inputs_, lock_.get(),
+                       shared_ ? "load" : fmt::format("load.{}", kArmNames[arm]));
+  }
+
+  // Loads and compiles an arm in the newest process.
+  bool LoadAndCompile(int arm) {
+    Focus(arm);
+    if (arm == kBaselineArm || !shared_) {
+      if (auto failure = Load(arm)) return Fail(arm, v1::COMPILE_FAIL, *failure);
+    } else {
+      arms_[arm].told.set_load_ns(arms_[kBaselineArm].told.load_ns());
+      arms_[arm].mutates = arms_[kBaselineArm].mutates;
+    }
+    if (auto failure = steps_.Compile(arms_[arm], fmt::format("compile.{}", kArmNames[arm]))) {
+      return Fail(arm, v1::COMPILE_FAIL, *failure);
+    }
+    return true;
+  }
+
+  // The baseline goes before the candidate in all: what ends the process later is then not the baseline's doing.
+  bool FirstProcess() {
+    if (!StartProcesses()) return false;
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      if (!LoadAndCompile(arm)) return false;
+      if (auto failure = steps_.Run(arms_[arm], fmt::format("run.{}", kArmNames[arm]))) {
+        return Fail(arm, v1::RUNTIME_FAIL, *failure);
+      }
+    }
+    if (!CompareOutputs()) return false;
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      Focus(arm);
+      if (auto failure = steps_.FetchArtifacts(arms_[arm])) return Fail(arm, v1::RUNTIME_FAIL, *failure);
+    }
+    for (int process = 0; process < policy_.processes; ++process) {
+      if (process > 0 && !FreshProcess()) return false;
+      if (!Time()) return false;
+    }
+    return true;
+  }
+
+  bool FreshProcess() {
+    EndProcesses();
+    return StartProcesses() && LoadAndCompile(kBaselineArm) && LoadAndCompile(kCandidateArm);
+  }
+
+  // Compares both sets. False where the candidate's outputs are wrong.
+  bool CompareOutputs() {
+    phases_.Begin("compare", /*harness=*/true);
+    TrialArm& baseline = arms_[kBaselineArm];
+    TrialArm& candidate = arms_[kCandidateArm];
+    std::vector<measure::OutputComparison> all;
+    for (const int set : {0, 1}) {
+      absl::StatusOr<measure::GraphComparison> compared = CompareSet(set == 0 ? "public" : "secret", *candidate.outputs[set],
+                                                                     *baseline.outputs[set], HarnessThreads(), m_);
+      if (!compared.ok()) return Infrastructure(Text(compared.status()));
+      all.insert(all.end(), compared->outputs.begin(), compared->outputs.end());
+      if (set == 0) public_class_ = compared->error_class;
+    }
+    m_.set_degenerate(AllDegenerate(*baseline.outputs[0]) || AllDegenerate(*baseline.outputs[1]));
+    const int candidate_outputs = candidate.outputs[0]->layout.entries.size();
+    const int baseline_outputs = baseline.outputs[0]->layout.entries.size();
+    const measure::GraphComparison folded = measure::FoldOutputs(std::move(all), candidate_outputs, baseline_outputs);
+    m_.set_critical_t(folded.critical_t);
+    if (folded.error_class == measure::ErrorClass::kCorrect) return true;
+    m_.set_outcome_class(ToProto(folded.error_class));
+    m_.set_failed_phase("compare");
+    m_.set_message(candidate_outputs != baseline_outputs
+                       ? fmt::format("the candidate gave {} outputs, the baseline {}", candidate_outputs, baseline_outputs)
+                       : fmt::format("{} between candidate and baseline, output {}", measure::Name(folded.error_class),
+                                     candidate_outputs == 0 ? 0 : folded.worst_output % candidate_outputs));
+    // Right on the set that a runner may know beforehand, and the same again for other inputs.
+    if (public_class_ == measure::ErrorClass::kCorrect && SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
+        !SameBytes(*baseline.outputs[0], *baseline.outputs[1])) {
+      m_.set_detail(v1::CHEATING);
+      m_.set_message("the candidate returned the public input set's outputs for the secret one");
+    }
+    return false;
+  }
+
+  bool Time() {
+    TimingRequest request;
+    request.policy = policy_;
+    request.seed = RandomSeed();
+    request.mutates = arms_[0].mutates || arms_[1].mutates;
+    request.run_limit_seconds = limits_.run_seconds;
+    for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
+    if (conditions_.empty()) conditions_ = {{"before", CaptureConditions()}};
+    TimingResult result;
+    std::optional<SampleFailure> failure;
+    {
+      std::unique_ptr<Sampler> sampler = MakeSampler(
+          {SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
+           SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
+          kSecretSetName);
+      failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
+    }
+    if (failure) return Attribute(*failure);
+    if (!result.contradiction.empty()) {
+      return Fail(kCandidateArm, v1::RUNTIME_FAIL,
+                  {CallFailure{CallFailure::Kind::kProtocol, "", result.contradiction}, /*cheating=*/true});
+    }
+    conditions_["after"] = CaptureConditions();
+    conditions_["warm_up"] = result.settled ? "settled" : "gave up";
+    conditions_["sample_size"] = std::string(measure::Name(result.limit));
+    const bool right = CheckTimedCalls(result);
+    timings_.push_back(std::move(result));
+    if (!right) FinishTiming();
+    return right;
+  }
+
+  // Whose failure is it that a process which holds both arms did not survive being timed? The candidate's, unless the
+  // baseline alone fails as well.
+  bool Attribute(const SampleFailure& sample) {
+    if (sample.arm >= 0) return Fail(sample.arm, v1::RUNTIME_FAIL, {sample.failure});
+    if (sample.failure.kind == CallFailure::Kind::kCancelled) return false;
+    const std::string phase = phases_.name();
+    TakeEvidence();
+    EndProcesses();
+    if (!StartProcesses(/*baseline_only=*/true)) return false;
+    TrialArm& baseline = arms_[kBaselineArm];
+    std::optional<ArmFailure> failure = Load(kBaselineArm);
+    if (!failure) failure = steps_.Compile(baseline, "compile.baseline");
+    if (!failure) failure = steps_.Run(baseline, "run.baseline");
+    if (failure) return Fail(kBaselineArm, v1::EAGER_FAIL, *failure);
+    Fail(kCandidateArm, v1::RUNTIME_FAIL, {sample.failure});
+    m_.set_failed_phase(phase);
+    return false;
+  }
+
+  // The outputs of timed calls, on the secret set, against those of the baseline's checked call.
+  bool CheckTimedCalls(TimingResult& result) {
+    if (result.kept.empty()) return true;
+    phases_.Begin("compare", /*harness=*/true);
+    const runner::TensorBytes& baseline = *arms_[kBaselineArm].outputs[1];
+    const int64_t outputs = arms_[kCandidateArm].outputs[1]->layout.entries.size();
+    for (runner::MemoryFile& file : result.kept) {
+      absl::StatusOr<runner::TensorBytes> timed = ReadOutputs(file.fd(), outputs, limits_.output_bytes);
+      if (!timed.ok()) {
+        return Fail(kCandidateArm, v1::RUNTIME_FAIL,
+                    {CallFailure{CallFailure::Kind::kProtocol, "",
+                                 fmt::format("the outputs of a timed call: {}", Text(timed.status()))}});
+      }
+      absl::StatusOr<measure::GraphComparison> compared = CompareSet("timed", *timed, baseline, HarnessThreads(), m_);
+      if (!compared.ok()) return Infrastructure(Text(compared.status()));
+      m_.set_critical_t(std::max(m_.critical_t(), compared->critical_t));
+      if (compared->error_class == measure::ErrorClass::kCorrect) continue;
+      m_.set_outcome_class(ToProto(compared->error_class));
+      m_.set_detail(v1::CHEATING);
+      m_.set_failed_phase("compare");
+      m_.set_message("the outputs of a timed call are wrong where those of a checked call were right");
+      return false;
+    }
+    result.kept.clear();
+    return true;
+  }
+
+  void FinishTiming() {
+    if (timings_.empty()) return;
+    std::vector<measure::PairedEstimate> estimates;
+    v1::Timing& told = *m_.mutable_timing();
+    std::array<std::vector<double>, 2> calls;
+    int64_t pairs = 0;
+    for (TimingResult& timing : timings_) {
+      estimates.push_back(timing.estimate);
+      pairs += timing.estimate.pairs;
+      told.set_warmup_calls(told.warmup_calls() + timing.warmup_calls);
+      told.set_recompiles(told.recompiles() + timing.recompiles);
+      for (const int arm : {kBaselineArm, kCandidateArm}) {
+        auto& samples = arm == kBaselineArm ? *told.mutable_baseline_samples_ns() : *told.mutable_candidate_samples_ns();
+        for (const int64_t ns : timing.samples_ns[arm]) {
+          samples.Add(ns);
+          calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
+        }
+      }
+    }
+    const measure::PairedEstimate estimate =
+        estimates.size() == 1 ? estimates[0] : measure::CombineProcesses(estimates);
+    told.set_pairs(static_cast<int>(pairs));
+    told.set_batches(estimate.batches);
+    told.set_calls_per_sample_baseline(timings_[0].batch[kBaselineArm]);
+    told.set_calls_per_sample_candidate(timings_[0].batch[kCandidateArm]);
+    told.set_log_speedup(estimate.log_ratio);
+    told.set_has_interval(estimate.HasInterval());
+    if (estimate.HasInterval()) {
+      told.set_low(estimate.low);
+      told.set_high(estimate.high);
+    }
+    told.set_unstable(measure::IsUnstable(policy_, estimate.half_width));
+    told.set_one_process(shared_);
+    told.set_processes(static_cast<int>(timings_.size()));
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      const measure::SampleSummary summary = measure::Summarise(calls[arm]);
+      auto& quantiles = arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
+      for (const double value : {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile,
+                                 summary.maximum}) {
+        quantiles.Add(value);
+      }
+    }
+  }
+
+  // The end of the output of the arm that failed, or of both.
+  void TakeEvidence() {
+    if (!m_.evidence().empty()) return;
+    std::string evidence;
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      if (!arms_[arm].process || (arm == kCandidateArm && shared_)) continue;
+      if (!shared_ && failed_arm_ >= 0 && failed_arm_ != arm) continue;
+      evidence += arms_[arm].process->Output();
+    }
+    if (evidence.size() > kOutputTailBytes) evidence.resize(kOutputTailBytes);
+    m_.set_evidence(std::move(evidence));
+  }
+
+  const TrialContext& context_;
+  const v1::Assignment& assignment_;
+  std::stop_token stop_;
+  PhaseLog phases_;
+  ArmLimits limits_;
+  ArmSteps steps_;
+  v1::Measurement m_;
+  measure::Policy policy_;
+  int64_t memory_limit_ = 0;
+  graph::Graph graph_;
+  std::optional<InputSets> inputs_;
+  runner::UniqueFd lock_;
+  std::array<TrialArm, 2> arms_;  // by measure::kBaselineArm and kCandidateArm
+  bool shared_ = false;           // both in one process
+  int failed_arm_ = -1;
+  measure::ErrorClass public_class_ = measure::ErrorClass::kCorrect;
+  std::vector<TimingResult> timings_;
+  json::object conditions_;
+};
+
+}  // namespace
+
+absl::StatusOr<v1::Measurement> RunTrial(const TrialContext& context, const v1::Assignment& assignment,
+                                         const FetchGraph& fetch, std::stop_token stop,
+                                         std::function<void(std::string_view)> on_phase) {
+  return Trial(context, assignment, stop, std::move(on_phase)).Run(fetch);
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,147 @@
+#include "worker/trial_arm.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "google/protobuf/util/json_util.h"
+#include "worker/output_check.h"
+
+namespace assay::worker {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kMaximumArtifacts = 16;
+constexpr int64_t kMaximumArtifactBytes = 1 << 20;
+
+Clock::time_point After(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+ArmFailure Broken(std::string message) {
+  return {CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)}, false};
+}
+
+// A member of a result that must be an integer of 0 or more; -1 where it is not.
+int64_t Integer(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains(key);
+  return value != nullptr && value->is_int64() && value->get_int64() >= 0 ? value->get_int64() : -1;
+}
+
+std::string Compress(std::string_view bytes) {
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
+  packed.resize(ZSTD_isError(size) ? 0 : size);
+  return packed;
+}
+
+}  // namespace
+
+std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& graph, const std::string& device,
+                                         const InputSets& inputs, int lock, const std::string& phase) {
+  phases_.Begin(phase, /*harness=*/false);
+  Outcome<Reply> loaded =
+      arm.process->Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
+                        {{"tensors", inputs.public_set.fd()}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  if (!loaded.ok()) return ArmFailure{loaded.failure()};
+  const int64_t load_ns = Integer(loaded->result, "load_ns");
+  const json::value* mutated = loaded->result.if_contains("mutated");
+  if (load_ns < 0 || mutated == nullptr || !mutated->is_array()) return Broken("load must give load_ns and mutated");
+  arm.told.set_load_ns(load_ns);
+  arm.mutates = !mutated->get_array().empty();
+  phases_.Begin("inputs", /*harness=*/true);
+  Outcome<Reply> sent = arm.process->Call("inputs", {{"set", kSecretSetName}}, {{"tensors", inputs.secret_set.fd()}},
+                                          After(limits_.load_seconds), stop_);
+  if (!sent.ok()) return ArmFailure{sent.failure()};
+  return std::nullopt;
+}
+
+std::optional<ArmFailure> ArmSteps::Compile(TrialArm& arm, const std::string& phase) {
+  phases_.Begin(phase, /*harness=*/false);
+  json::object params = {{"compiler", arm.target.compiler()}, {"options", json::object()}};
+  if (arm.target.has_options()) {
+    std::string text;
+    boost::system::error_code error;
+    if (!google::protobuf::util::MessageToJsonString(arm.target.options(), &text).ok()) text = "{}";
+    params["options"] = json::parse(text, error);
+  }
+  Outcome<Reply> compiled = arm.process->Call("compile", std::move(params), {}, After(limits_.compile_seconds), stop_);
+  if (!compiled.ok()) return ArmFailure{compiled.failure()};
+  arm.handle = Integer(compiled->result, "handle");
+  const int64_t compile_ns = Integer(compiled->result, "compile_ns");
+  if (arm.handle < 0 || compile_ns < 0) return Broken("compile must give handle and compile_ns");
+  arm.told.set_compile_ns(compile_ns);
+  arm.told.set_peak_memory_bytes(std::max<int64_t>(Integer(compiled->result, "peak_memory_bytes"), 0));
+  arm.told.clear_artifacts();
+  if (const json::value* artifacts = compiled->result.if_contains("artifacts"); artifacts && artifacts->is_array()) {
+    for (const json::value& value : artifacts->get_array()) {
+      const json::object* object = value.if_object();
+      const json::value* name = object ? object->if_contains("name") : nullptr;
+      if (name == nullptr || !name->is_string() || arm.told.artifacts_size() == kMaximumArtifacts) continue;
+      v1::Artifact& artifact = *arm.told.add_artifacts();
+      artifact.set_name(std::string(std::string_view(name->get_string()).substr(0, 200)));
+      artifact.set_bytes(std::max<int64_t>(Integer(*object, "bytes"), 0));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ArmFailure> ArmSteps::RunSet(TrialArm& arm, int set) {
+  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-outputs");
+  if (!file.ok()) return Broken(std::string(file.status().message()));
+  Outcome<Reply> ran = arm.process->Call("run", {{"handle", arm.handle}, {"set", set == 0 ? "public" : kSecretSetName}},
+                                         {{"outputs", file->fd()}}, After(limits_.run_seconds), stop_);
+  if (!ran.ok()) return ArmFailure{ran.failure()};
+  const int64_t duration = Integer(ran->result, "duration_ns"), outputs = Integer(ran->result, "outputs");
+  if (duration <= 0 || outputs < 0) return Broken("run must give duration_ns above 0 and outputs");
+  if (duration > ran->wall_ns) {
+    ArmFailure failure = Broken(fmt::format("run told of {} ns; the request took {} ns by the worker's clock", duration,
+                                            ran->wall_ns));
+    failure.cheating = true;
+    return failure;
+  }
+  phases_.AddRunnerTime(duration);
+  arm.call_seconds.push_back(1e-9 * static_cast<double>(arm.worker_timed() ? ran->wall_ns : duration));
+  if (set == 0) arm.told.set_first_call_ns(duration);
+  absl::StatusOr<runner::TensorBytes> tensors = ReadOutputs(file->fd(), outputs, limits_.output_bytes);
+  if (absl::IsResourceExhausted(tensors.status())) {
+    return ArmFailure{CallFailure{CallFailure::Kind::kError, "out_of_memory",
+                                  fmt::format("run: {}", std::string(tensors.status().message()))}};
+  }
+  if (!tensors.ok()) return Broken(fmt::format("run: the outputs: {}", std::string(tensors.status().message())));
+  arm.outputs[set] = *std::move(tensors);
+  return std::nullopt;
+}
+
+std::optional<ArmFailure> ArmSteps::Run(TrialArm& arm, const std::string& phase) {
+  phases_.Begin(phase, /*harness=*/false);
+  for (const int set : {0, 1}) {
+    if (auto failure = RunSet(arm, set)) return failure;
+  }
+  return std::nullopt;
+}
+
+std::optional<ArmFailure> ArmSteps::FetchArtifacts(TrialArm& arm) {
+  if (arm.told.artifacts_size() == 0) return std::nullopt;
+  phases_.Begin("artifacts", /*harness=*/true);
+  for (v1::Artifact& artifact : *arm.told.mutable_artifacts()) {
+    if (artifact.bytes() > kMaximumArtifactBytes) continue;
+    absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-artifact");
+    if (!file.ok()) return Broken(std::string(file.status().message()));
+    Outcome<Reply> fetched = arm.process->Call("artifact", {{"handle", arm.handle}, {"name", artifact.name()}},
+                                               {{"file", file->fd()}}, After(limits_.run_seconds), stop_);
+    // An artifact that cannot be had is no failure of the compiler's; a runner that dies of it is.
+    if (!fetched.ok() && fetched.failure().kind != CallFailure::Kind::kError) return ArmFailure{fetched.failure()};
+    if (!fetched.ok()) continue;
+    std::string bytes(kMaximumArtifactBytes + 1, '\0');
+    const ssize_t n = ::pread(file->fd(), bytes.data(), bytes.size(), 0);
+    if (n < 0 || n > kMaximumArtifactBytes) continue;
+    artifact.set_bytes(n);
+    artifact.set_content(Compress(std::string_view(bytes).substr(0, n)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,71 @@
+// One arm of a trial: its target, the process that serves it, and the requests that bring it from nothing to outputs.
+// Thread safety: none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "assay/v1/evaluations.pb.h"
+#include "worker/input_set.h"
+#include "worker/phase_log.h"
+#include "worker/runner_pool.h"
+
+namespace assay::worker {
+
+inline constexpr char kSecretSetName[] = "s1";  // a name that tells a runner nothing
+
+// How a trial ends before its end: a failure of an arm.
+struct ArmFailure {
+  CallFailure failure;
+  bool cheating = false;  // the contents of a reply contradict what the worker saw
+};
+
+struct ArmLimits {
+  double load_seconds = 0, compile_seconds = 0, run_seconds = 0;
+  int threads = 0;
+  int64_t output_bytes = 0;
+};
+
+struct TrialArm {
+  v1::Target target;
+  const KnownRunner* runner = nullptr;
+  std::shared_ptr<RunnerProcess> process;
+  bool isolated = false;
+  int64_t handle = 0;
+  bool mutates = false;
+  v1::Arm told;                                              // for the measurement
+  std::array<std::optional<runner::TensorBytes>, 2> outputs;  // of the public and of the secret set
+  std::vector<double> call_seconds;                          // of the calls so far, in this process
+
+  bool worker_timed() const { return !runner->config.trusted || !runner->pairs; }
+};
+
+class ArmSteps {
+ public:
+  ArmSteps(PhaseLog& phases, const ArmLimits& limits, std::stop_token stop)
+      : phases_(phases), limits_(limits), stop_(stop) {}
+
+  // Sends graph and tensors; the secret set too. `lock` is the device lock that the process keeps.
+  std::optional<ArmFailure> Load(TrialArm& arm, const boost::json::object& graph, const std::string& device,
+                                 const InputSets& inputs, int lock, const std::string& phase);
+  std::optional<ArmFailure> Compile(TrialArm& arm, const std::string& phase);
+  // One call on each input set; keeps the outputs.
+  std::optional<ArmFailure> Run(TrialArm& arm, const std::string& phase);
+  // Fetches what `compile` told of, as far as it is small enough to keep.
+  std::optional<ArmFailure> FetchArtifacts(TrialArm& arm);
+
+ private:
+  std::optional<ArmFailure> RunSet(TrialArm& arm, int set);
+
+  PhaseLog& phases_;
+  const ArmLimits& limits_;
+  std::stop_token stop_;
+};
+
+}  // namespace assay::worker
