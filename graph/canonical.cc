@@ -395,8 +395,8 @@ Sample Canonical(const Graph& graph) {
   Sample sample;
   sample.model = CanonicalModel(graph);
   sample.weight_meta = PrintMeta(graph);
-  sample.info = Cat("{\"framework\": \"", graph.info.framework,
-                    "\", \"num_devices_required\": 1, \"num_nodes_required\": 1}\n");
+  sample.info =
+      Cat("{\"framework\": \"", graph.info.framework, "\", \"num_devices_required\": 1, \"num_nodes_required\": 1}\n");
   return sample;
 }
 

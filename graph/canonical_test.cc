@@ -100,8 +100,9 @@ TEST(CanonicalTest, IgnoresSpacesNamesAndOrder) {
   Sample other = SampleWithBody(
       "        x_1 = x\n        q = (\n            torch.relu( (x_1), )\n        )\n        x_1 = None\n"
       "        r = (q + 15e-1)\n        q = None\n        return (r,)\n");
-  other.weight_meta = "class A:\n  dtype = \"torch.float32\"\n  data = None\n  std = 125e-2\n  mean = 0.5000\n"
-                      "  shape = [2, 3,]\n  name = 'x'\n";
+  other.weight_meta =
+      "class A:\n  dtype = \"torch.float32\"\n  data = None\n  std = 125e-2\n  mean = 0.5000\n"
+      "  shape = [2, 3,]\n  name = 'x'\n";
   other.info = "{\"framework\": \"torch\"}";
   EXPECT_EQ(Hash(a), Hash(MustParse(other)));
 }
@@ -190,18 +191,30 @@ class GraphMaker {
 
   std::string Value(int depth) {
     switch (Below(depth > 3 ? 9 : 12)) {
-      case 0: return Cat(Below(1000) - 500);
-      case 1: return Float();
-      case 2: return Below(2) ? "True" : "None";
-      case 3: return Below(2) ? "Ellipsis" : "'a\\\"\\n'";
-      case 4: return "torch.bfloat16";
-      case 5: return "device(type='cuda', index=3)";
-      case 6: return Below(2) ? "-inf" : "inf";
-      case 7: return Cat("slice(None, ", Below(9), ", ", Name(), ")");
-      case 8: return Name();
-      case 9: return Cat("(", Value(depth + 1), ")");
-      case 10: return Cat("(", Value(depth + 1), ", ", Value(depth + 1), ")");
-      default: return Cat("[", Value(depth + 1), ",]");
+      case 0:
+        return Cat(Below(1000) - 500);
+      case 1:
+        return Float();
+      case 2:
+        return Below(2) ? "True" : "None";
+      case 3:
+        return Below(2) ? "Ellipsis" : "'a\\\"\\n'";
+      case 4:
+        return "torch.bfloat16";
+      case 5:
+        return "device(type='cuda', index=3)";
+      case 6:
+        return Below(2) ? "-inf" : "inf";
+      case 7:
+        return Cat("slice(None, ", Below(9), ", ", Name(), ")");
+      case 8:
+        return Name();
+      case 9:
+        return Cat("(", Value(depth + 1), ")");
+      case 10:
+        return Cat("(", Value(depth + 1), ", ", Value(depth + 1), ")");
+      default:
+        return Cat("[", Value(depth + 1), ",]");
     }
   }
 
@@ -276,6 +289,35 @@ TEST(CanonicalTest, RoundTripsGeneratedGraphs) {
     ++parsed;
   }
   EXPECT_EQ(parsed, 400);
+}
+
+// Damaged samples are refused or are graphs like any other.
+TEST(CanonicalTest, RoundTripsWhatIsLeftOfDamagedSamples) {
+  std::mt19937 random(7);
+  const Sample whole = FullSample();
+  constexpr std::string_view kPieces[] = {"(", ")", "[", "]", ",",  "=",    " ",  "\n",
+                                          "-", "x", "9", ".", "\"", "None", "\0", "**"};
+  int accepted = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Sample sample = whole;
+    std::string* const texts[] = {&sample.model, &sample.model, &sample.weight_meta, &sample.input_meta, &sample.info};
+    std::string& text = *texts[random() % 5];
+    const size_t at = random() % text.size();
+    if (random() % 2) {
+      text.erase(at, 1 + random() % 3);
+    } else {
+      text.insert(at, kPieces[random() % std::size(kPieces)]);
+    }
+    const absl::StatusOr<Graph> graph = Parse(sample);
+    if (!graph.ok()) {
+      EXPECT_TRUE(DiagnosticOf(graph.status()).has_value()) << graph.status();
+      continue;
+    }
+    ++accepted;
+    ExpectRoundTrip(*graph);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(accepted, 200);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ inline uint16_t ToFloat16(float value) {
 template <int E, int M, bool kFinite>
 uint8_t ToFloat8(float value) {
   constexpr int kBias = (1 << (E - 1)) - 1;
-  constexpr uint32_t kInfinity = ((1u << E) - 1) << M;                  // the code of infinity, where there is one
+  constexpr uint32_t kInfinity = ((1u << E) - 1) << M;  // the code of infinity, where there is one
   constexpr uint32_t kLargest = kFinite ? kInfinity + (1u << M) - 2 : kInfinity - 1;
   constexpr uint32_t kNan = kFinite ? 0x7f : kInfinity + (1u << (M - 1));
   const uint32_t bits = std::bit_cast<uint32_t>(value);

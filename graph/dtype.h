@@ -9,8 +9,20 @@
 namespace assay::graph {
 
 enum class DType : uint8_t {
-  kBool, kUInt8, kInt8, kInt16, kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64,
-  kComplex64, kComplex128, kFloat8E4M3FN, kFloat8E5M2,
+  kBool,
+  kUInt8,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
+  kComplex64,
+  kComplex128,
+  kFloat8E4M3FN,
+  kFloat8E5M2,
 };
 inline constexpr int kDTypeCount = 14;
 

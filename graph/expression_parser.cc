@@ -31,8 +31,8 @@ struct Operators {
   const Callee* setitem = FindCallee("operator:setitem");
 
   Operators() {
-    constexpr std::string_view kBinary[] = {"+", "-", "*", "/", "//", "%", "**", "@", "&", "|",
-                                            "==", "!=", "<", "<=", ">", ">="};
+    constexpr std::string_view kBinary[] = {"+", "-", "*",  "/",  "//", "%",  "**", "@",
+                                            "&", "|", "==", "!=", "<",  "<=", ">",  ">="};
     constexpr std::string_view kAugmented[] = {"+=", "-=", "*=", "/=", "//="};
     for (const std::string_view op : kBinary) binary.push_back({Op(op), FindCallee(Cat("operator:", op))});
     for (const std::string_view op : kAugmented) augmented.push_back({Op(op), FindCallee(Cat("operator:", op))});
@@ -117,7 +117,8 @@ bool ExpressionParser::ParseExpression(Expression* out, int depth) {
   const Callee* callee = Operators::Find(TheOperators().binary, lexer_.token().op);
   if (callee == nullptr) return true;
   const Token at = lexer_.token();
-  constexpr std::string_view kNesting = "an operator's operand must be a name or a literal: name the inner result first";
+  constexpr std::string_view kNesting =
+      "an operator's operand must be a name or a literal: name the inner result first";
   if (!out->is_value()) return lexer_.FailAt(out->at, kNesting);
   if (at.op == Op("**") && out->bare_negative) {
     return lexer_.FailAt(out->at, "a negative base of '**' must stand in parentheses");
@@ -177,7 +178,8 @@ bool ExpressionParser::ParseParenthesised(Expression* out, int depth) {
       out->bare_negative = false;
       return lexer_.Take(Op(")"), "',' or ')'");
     }
-    if (!out->is_value()) return lexer_.FailAt(out->at, "a tuple holds names and literals: name the inner result first");
+    if (!out->is_value())
+      return lexer_.FailAt(out->at, "a tuple holds names and literals: name the inner result first");
     tuple.items.push_back(std::move(out->positional[0]));
     while (lexer_.Is(Op(","))) {
       lexer_.Advance();
@@ -306,8 +308,8 @@ bool ExpressionParser::ParseTorchName(Expression* out, int depth) {
   if (IsTorchConstant(name)) return *out = Value({TorchConstant{std::string(name)}}, at), true;
   std::string known;
   for (const std::string_view constant : kTorchConstants) known += Cat(", torch.", constant);
-  return lexer_.FailAt(at, Cat("expected a call, a dtype such as torch.float32, torch.inf", known, "; found ",
-                               Quoted(at.text)));
+  return lexer_.FailAt(
+      at, Cat("expected a call, a dtype such as torch.float32, torch.inf", known, "; found ", Quoted(at.text)));
 }
 
 bool ExpressionParser::ParseCall(const Callee* callee, const Token& at, Expression* out, int depth) {

@@ -29,10 +29,16 @@ struct Location {
 
 struct Argument;
 
-struct NoneLiteral { bool operator==(const NoneLiteral&) const = default; };
-struct EllipsisLiteral { bool operator==(const EllipsisLiteral&) const = default; };
+struct NoneLiteral {
+  bool operator==(const NoneLiteral&) const = default;
+};
+struct EllipsisLiteral {
+  bool operator==(const EllipsisLiteral&) const = default;
+};
 // `device(type=…, index=…)`: a placeholder, replaced by the target's device.
-struct DevicePlaceholder { bool operator==(const DevicePlaceholder&) const = default; };
+struct DevicePlaceholder {
+  bool operator==(const DevicePlaceholder&) const = default;
+};
 // A value number.
 struct ValueRef {
   int32_t value = 0;
@@ -69,10 +75,10 @@ struct KeywordArgument {
 };
 
 struct Operation {
-  const Callee* callee = nullptr;         // never null; a row of the callee table, compared by identity
-  std::vector<Argument> positional;       // a method's receiver, an operator's left operand, come first
-  std::vector<KeywordArgument> keyword;   // as written: in source order, no duplicates
-  int32_t result = -1;                    // value number, -1 for `x[i] = v`
+  const Callee* callee = nullptr;        // never null; a row of the callee table, compared by identity
+  std::vector<Argument> positional;      // a method's receiver, an operator's left operand, come first
+  std::vector<KeywordArgument> keyword;  // as written: in source order, no duplicates
+  int32_t result = -1;                   // value number, -1 for `x[i] = v`
   Location location;
 };
 
@@ -80,8 +86,8 @@ enum class Annotation : uint8_t { kParameter, kTensor, kSymInt };
 
 // The description of a tensor from which its contents are replayed (replay.h), as in weight_meta.py.
 struct TensorMeta {
-  std::string name;                 // the forward parameter that it is passed to
-  std::vector<int64_t> shape;       // empty: 0-dim
+  std::string name;            // the forward parameter that it is passed to
+  std::vector<int64_t> shape;  // empty: 0-dim
   DType dtype = DType::kFloat32;
   std::optional<double> mean, std, min_val, max_val;  // nan and inf occur
   // Flat contents, element count equal to the shape's; integers up to 2^63 are exact.
@@ -103,7 +109,7 @@ struct SampleInfo {
 struct Graph {
   std::vector<Parameter> parameters;  // parameter i defines value i
   std::vector<Operation> operations;
-  std::vector<int32_t> outputs;       // value numbers, in order, repeats allowed
+  std::vector<int32_t> outputs;  // value numbers, in order, repeats allowed
   SampleInfo info;
   int32_t value_count = 0;
 

@@ -1,9 +1,8 @@
 #include "graph/info_parser.h"
 
 #include <algorithm>
-#include <string>
-
 #include <boost/json.hpp>
+#include <string>
 
 #include "graph/diagnostic.h"
 #include "graph/text.h"

@@ -165,8 +165,20 @@ void Lexer::ReadPunctuation(size_t begin) {
       case ']':
         if (depth_ > 0) --depth_;
         break;
-      case ',': case ':': case '=': case '+': case '-': case '*': case '/': case '@': case '%':
-      case '&': case '|': case '~': case '<': case '>':
+      case ',':
+      case ':':
+      case '=':
+      case '+':
+      case '-':
+      case '*':
+      case '/':
+      case '@':
+      case '%':
+      case '&':
+      case '|':
+      case '~':
+      case '<':
+      case '>':
         break;
       case '\t':
         return Bad(begin, "tabs are not accepted, use spaces");
@@ -183,13 +195,10 @@ void Lexer::ReadPunctuation(size_t begin) {
 
 bool Lexer::AssignsAt(size_t position) const {
   const size_t next = text_.find_first_not_of(' ', position);
-  return next != std::string_view::npos && text_[next] == '=' &&
-         (next + 1 == text_.size() || text_[next + 1] != '=');
+  return next != std::string_view::npos && text_[next] == '=' && (next + 1 == text_.size() || text_[next + 1] != '=');
 }
 
-bool Lexer::IsTarget() const {
-  return token_.kind == TokenKind::kName && token_.dot == 0 && AssignsAt(position_);
-}
+bool Lexer::IsTarget() const { return token_.kind == TokenKind::kName && token_.dot == 0 && AssignsAt(position_); }
 
 bool Lexer::IsParenthesisedTarget() const {
   if (!Is(Op("("))) return false;

@@ -23,9 +23,9 @@ constexpr uint32_t Op(std::string_view text) {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  bool escaped = false;   // a string that holds backslashes
-  uint32_t op = 0;        // of a punctuation
-  uint32_t dot = 0;       // of a dotted name: where its first dot stands; 0 where it has none
+  bool escaped = false;  // a string that holds backslashes
+  uint32_t op = 0;       // of a punctuation
+  uint32_t dot = 0;      // of a dotted name: where its first dot stands; 0 where it has none
   int line = 0;
   int column = 0;
   std::string_view text;  // of a string: what stands between the quotes

@@ -43,7 +43,17 @@ class MetaParser {
  private:
   // Which attributes a class has given.
   enum Attribute : uint32_t {
-    kName, kOriginalName, kShape, kDType, kDevice, kMean, kStd, kMin, kMax, kData, kAttributes,
+    kName,
+    kOriginalName,
+    kShape,
+    kDType,
+    kDevice,
+    kMean,
+    kStd,
+    kMin,
+    kMax,
+    kData,
+    kAttributes,
   };
   static constexpr std::string_view kAttributeNames[kAttributes] = {
       "name", "original_name", "shape", "dtype", "device", "mean", "std", "min_val", "max_val", "data"};
@@ -268,8 +278,8 @@ bool MetaParser::CheckValues(const Token& at, const TensorMeta& meta) {
   if (meta.data.has_value()) {
     for (const Number& number : *meta.data) {
       const double value = std::trunc(AsDouble(number));
-      const bool fits = (std::holds_alternative<int64_t>(number) && meta.dtype == DType::kInt64) ||
-                        (value >= low && value <= high);
+      const bool fits =
+          (std::holds_alternative<int64_t>(number) && meta.dtype == DType::kInt64) || (value >= low && value <= high);
       if (!fits) return lexer_.FailAt(at, Cat("'data' holds a number that is not a value of ", Name(meta.dtype)));
     }
   }

@@ -14,10 +14,10 @@ namespace {
 
 // Names that mean something else in the file, or that Python keeps.
 constexpr std::string_view kReserved[] = {
-    "Ellipsis", "False", "None",   "True", "and",    "as",    "assert", "async", "await",  "break",    "class",
-    "continue", "def",   "del",    "elif", "else",   "except", "finally", "for", "from",   "global",   "if",
-    "import",   "in",    "is",     "lambda", "nonlocal", "not", "or",    "pass", "raise",  "return",   "self",
-    "slice",    "torch", "try",    "while", "with",  "yield",
+    "Ellipsis", "False",    "None",   "True",  "and",   "as",     "assert",   "async",   "await", "break",
+    "class",    "continue", "def",    "del",   "elif",  "else",   "except",   "finally", "for",   "from",
+    "global",   "if",       "import", "in",    "is",    "lambda", "nonlocal", "not",     "or",    "pass",
+    "raise",    "return",   "self",   "slice", "torch", "try",    "while",    "with",    "yield",
 };
 
 // Parameters may not hide these either, since the canonical text uses them; names that begin with two underscores mean
@@ -78,8 +78,9 @@ bool ModelParser::TakeNewline() {
 bool ModelParser::Module() {
   if (!Imports()) return false;
   if (lexer_.token().column != 1 || !lexer_.IsName("class")) {
-    return lexer_.Expected("'import torch', 'from torch import device', 'from torch import inf' or "
-                           "'class GraphModule(torch.nn.Module):' at the beginning of the line");
+    return lexer_.Expected(
+        "'import torch', 'from torch import device', 'from torch import inf' or "
+        "'class GraphModule(torch.nn.Module):' at the beginning of the line");
   }
   lexer_.Advance();
   if (!TakeWord("GraphModule") || !lexer_.Take(Op("("), "'('") || !TakeWord("torch.nn.Module") ||
@@ -139,8 +140,7 @@ bool ModelParser::Parameters() {
 bool ModelParser::OneParameter() {
   const Token name = lexer_.token();
   if (name.kind != TokenKind::kName || name.dot != 0) return lexer_.Expected("a parameter's name");
-  if (Contains(kReserved, name.text) || Contains(kReservedForParameters, name.text) ||
-      name.text.starts_with("__")) {
+  if (Contains(kReserved, name.text) || Contains(kReservedForParameters, name.text) || name.text.starts_with("__")) {
     return lexer_.Fail(Cat("a parameter may not be named ", Quoted(name.text), ", which has another meaning here"));
   }
   if (parser_.graph.parameters.size() >= limits_.parameters) {
@@ -231,8 +231,9 @@ bool ModelParser::AssignTo(const Token& first) {
     } else if (expression.is_value()) {
       const ValueRef* reference = std::get_if<ValueRef>(&expression.positional[0].v);
       if (reference == nullptr) {
-        return lexer_.FailAt(name, "expected a call, an operator, an index, an attribute, a name or None: a literal is "
-                                   "not assigned to a name");
+        return lexer_.FailAt(name,
+                             "expected a call, an operator, an index, an attribute, a name or None: a literal is "
+                             "not assigned to a name");
       }
       value = reference->value;
     } else if (!parser_.Add(std::move(expression), &value)) {

@@ -108,9 +108,9 @@ bool HasAvx2() {
 }  // namespace
 
 std::array<uint32_t, 4> Philox(const PhiloxKey& key, uint64_t counter) {
-  const Words words = Rounds({{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), key.nonce[0],
-                               key.nonce[1]}},
-                             key.key[0], key.key[1]);
+  const Words words =
+      Rounds({{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), key.nonce[0], key.nonce[1]}},
+             key.key[0], key.key[1]);
   return {words.x[0], words.x[1], words.x[2], words.x[3]};
 }
 

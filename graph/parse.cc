@@ -31,7 +31,8 @@ class Matcher {
     for (ParsedMeta& parsed : metas) {
       const auto it = index_.find(parsed.meta.name);
       if (it == index_.end()) {
-        return Refuse(file, parsed.location, Cat("the tensor ", Quoted(parsed.meta.name), " is not a parameter of forward"));
+        return Refuse(file, parsed.location,
+                      Cat("the tensor ", Quoted(parsed.meta.name), " is not a parameter of forward"));
       }
       Parameter& parameter = graph_.parameters[it->second];
       if (found_[it->second]) {
@@ -41,8 +42,9 @@ class Matcher {
       parameter.meta = std::move(parsed.meta);
       const TensorMeta& meta = parameter.meta;
       if (parameter.annotation == Annotation::kSymInt && !(IsIntegral(meta.dtype) && ElementCount(meta.shape) == 1)) {
-        return Refuse(file, parsed.location, Cat("the tensor ", Quoted(meta.name), " is annotated torch.SymInt in ",
-                                                 kModelFile, ", so it must be one integer"));
+        return Refuse(file, parsed.location,
+                      Cat("the tensor ", Quoted(meta.name), " is annotated torch.SymInt in ", kModelFile,
+                          ", so it must be one integer"));
       }
       bytes_ += ElementCount(meta.shape) * ElementSize(meta.dtype);
       if (bytes_ > limits_.total_bytes) {
@@ -56,8 +58,9 @@ class Matcher {
   absl::Status CheckAllFound() const {
     for (size_t i = 0; i < found_.size(); ++i) {
       if (!found_[i]) {
-        return Refuse(kModelFile, locations_[i], Cat("the parameter ", Quoted(graph_.parameters[i].name),
-                                                     " has no class in ", kWeightMeta, " or ", kInputMeta));
+        return Refuse(kModelFile, locations_[i],
+                      Cat("the parameter ", Quoted(graph_.parameters[i].name), " has no class in ", kWeightMeta, " or ",
+                          kInputMeta));
       }
     }
     return absl::OkStatus();

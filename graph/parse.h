@@ -27,7 +27,7 @@ struct Sample {
 struct Limits {
   size_t file_bytes = 64u << 20;
   size_t line_bytes = 1u << 20;
-  int depth = 16;                      // nesting of (), [] and calls
+  int depth = 16;  // nesting of (), [] and calls
   size_t operations = 1u << 20;
   size_t parameters = 1u << 16;
   int rank = 32;

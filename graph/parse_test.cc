@@ -161,8 +161,7 @@ TEST(ParseTest, RefusesWrongNames) {
                 "'x' is declared twice");
   ExpectRefused({.model = ModelOf("device: torch.Tensor", "        return (device,)\n")}, "model.py", 8, 23,
                 "may not be named");
-  ExpectRefused({.model = ModelOf("x: torch.Generator", "        return (x,)\n")}, "model.py", 8, 26,
-                "'torch.SymInt'");
+  ExpectRefused({.model = ModelOf("x: torch.Generator", "        return (x,)\n")}, "model.py", 8, 26, "'torch.SymInt'");
 }
 
 TEST(ParseTest, RefusesNestedOperations) {
@@ -273,7 +272,8 @@ TEST(MetaTest, RefusesWrongDescriptions) {
   refused(MetaOf("x", "[9223372036854775808]"), 3, 14, "does not fit 64 bits");
   refused(MetaOf("x", "[-1]"), 3, 14, "a size, an integer of at least 0");
   refused(MetaOf("x", "[" + std::string(66, '1') + "]"), 3, 14, "does not fit");
-  refused(MetaOf("x", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"),
+  refused(MetaOf("x",
+                 "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"),
           3, 110, "more dimensions", exhausted);
   refused(MetaOf("x", "[2]", "torch.float33"), 4, 13, "unknown dtype 'torch.float33'");
   refused(MetaOf("x", "[2]", "torch.float32", "    data = [1.0]"), 1, 7, "'data' has 1 numbers, the shape means 2");

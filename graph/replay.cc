@@ -20,14 +20,14 @@
 namespace assay::graph {
 namespace {
 
-constexpr int64_t kBlock = 64 * kGroup;     // elements made at once, in cache
+constexpr int64_t kBlock = 64 * kGroup;       // elements made at once, in cache
 constexpr int64_t kChunk = int64_t{1} << 20;  // elements that a thread takes at once; a multiple of kBlock
 constexpr float kLargest = 100.0f;
 
 PhiloxKey KeyOf(std::string_view graph_hash, std::string_view name, std::string_view seed) {
   // The lengths keep the parts apart.
-  const auto digest = Sha256(Cat(kReplayVersion, "\n", graph_hash.size(), " ", name.size(), " ", seed.size(), "\n",
-                                 graph_hash, name, seed));
+  const auto digest = Sha256(
+      Cat(kReplayVersion, "\n", graph_hash.size(), " ", name.size(), " ", seed.size(), "\n", graph_hash, name, seed));
   uint32_t words[4] = {};
   for (int i = 0; i < 16; ++i) words[i / 4] |= uint32_t{digest[i]} << (8 * (i % 4));
   return {{words[0], words[1]}, {words[2], words[3]}};

@@ -38,8 +38,7 @@ std::string DigestOf(const auto& values) {
 
 // The known answers of the generator's authors.
 TEST(PhiloxTest, HasKnownAnswers) {
-  EXPECT_EQ(Philox({{0, 0}, {0, 0}}, 0),
-            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(Philox({{0, 0}, {0, 0}}, 0), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const uint32_t ones = 0xffffffff;
   EXPECT_EQ(Philox({{ones, ones}, {ones, ones}}, ~uint64_t{0}),
             (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
@@ -282,10 +281,22 @@ TEST(ReplayTest, WritesFilesOfEitherPart) {
 }
 
 TEST(ConvertTest, Float16RoundsToNearestEven) {
-  for (const auto& [value, bits] : std::map<float, int>{
-           {0.0f, 0}, {1.0f, 0x3c00}, {-2.0f, 0xc000}, {65504.0f, 0x7bff}, {65519.996f, 0x7bff}, {65520.0f, 0x7c00},
-           {1e10f, 0x7c00}, {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02}, {0x1p-14f, 0x0400}, {0x1p-24f, 1},
-           {0x1p-25f, 0}, {0x1.8p-25f, 1}, {0x1.8p-24f, 2}, {0x1.ff8p-15f, 0x03ff}, {0x1.ffcp-15f, 0x0400}}) {
+  for (const auto& [value, bits] : std::map<float, int>{{0.0f, 0},
+                                                        {1.0f, 0x3c00},
+                                                        {-2.0f, 0xc000},
+                                                        {65504.0f, 0x7bff},
+                                                        {65519.996f, 0x7bff},
+                                                        {65520.0f, 0x7c00},
+                                                        {1e10f, 0x7c00},
+                                                        {1.00048828125f, 0x3c00},
+                                                        {1.00146484375f, 0x3c02},
+                                                        {0x1p-14f, 0x0400},
+                                                        {0x1p-24f, 1},
+                                                        {0x1p-25f, 0},
+                                                        {0x1.8p-25f, 1},
+                                                        {0x1.8p-24f, 2},
+                                                        {0x1.ff8p-15f, 0x03ff},
+                                                        {0x1.ffcp-15f, 0x0400}}) {
     EXPECT_EQ(ToFloat16(value), bits) << value;
   }
   EXPECT_EQ(ToFloat16(-std::numeric_limits<float>::infinity()), 0xfc00);
@@ -314,8 +325,9 @@ void ExpectNearest(int exponent_bits, int mantissa_bits, int largest, const Enco
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const auto decode = [&](int code) {
     const int exponent = code >> mantissa_bits, mantissa = code & ((1 << mantissa_bits) - 1);
-    return exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - bias - mantissa_bits)
-                         : std::ldexp(static_cast<float>(mantissa + (1 << mantissa_bits)), exponent - bias - mantissa_bits);
+    return exponent == 0
+               ? std::ldexp(static_cast<float>(mantissa), 1 - bias - mantissa_bits)
+               : std::ldexp(static_cast<float>(mantissa + (1 << mantissa_bits)), exponent - bias - mantissa_bits);
   };
   for (int code = 0; code < largest; ++code) {
     const float low = decode(code), high = decode(code + 1), middle = (low + high) / 2;

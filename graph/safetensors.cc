@@ -1,11 +1,10 @@
 #include "graph/safetensors.h"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cstring>
 #include <string>
 #include <utility>
-
-#include <boost/json.hpp>
 
 #include "absl/status/status.h"
 #include "graph/diagnostic.h"
@@ -164,8 +163,9 @@ absl::StatusOr<TensorLayout> ReadTensorHeader(std::string_view head, int64_t fil
     if (!entry.ok()) return entry.status();
     layout.entries.push_back(*std::move(entry));
   }
-  std::stable_sort(layout.entries.begin(), layout.entries.end(),
-                   [](const auto& a, const auto& b) { return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes); });
+  std::stable_sort(layout.entries.begin(), layout.entries.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes);
+  });
   int64_t end = 0;
   for (TensorLayout::Entry& entry : layout.entries) {
     if (entry.offset < end) return RefuseTensor(entry.spec.name, "it overlaps another tensor");

@@ -34,7 +34,7 @@ struct TensorLayout {
   };
   std::vector<Entry> entries;  // in file order
   int64_t file_bytes = 0;
-  std::string header;          // the 8-byte length, the JSON and its padding: what stands before the first tensor
+  std::string header;  // the 8-byte length, the JSON and its padding: what stands before the first tensor
 
   const Entry* Find(std::string_view name) const;  // nullptr where there is none
 };

@@ -11,8 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 
 std::vector<TensorSpec> Specs() {
-  return {{"a", DType::kBool, {3}},         {"b\"\\", DType::kFloat32, {2, 5}}, {"c", DType::kFloat16, {}},
-          {"d", DType::kInt64, {0, 7}},     {"e", DType::kFloat8E5M2, {64}},    {"f", DType::kComplex64, {1, 1, 3}},
+  return {{"a", DType::kBool, {3}},       {"b\"\\", DType::kFloat32, {2, 5}}, {"c", DType::kFloat16, {}},
+          {"d", DType::kInt64, {0, 7}},   {"e", DType::kFloat8E5M2, {64}},    {"f", DType::kComplex64, {1, 1, 3}},
           {"g", DType::kBFloat16, {2, 2}}};
 }
 
@@ -20,7 +20,8 @@ TEST(SafetensorsTest, PlansAlignedTensors) {
   const TensorLayout layout = PlanTensors(Specs());
   ASSERT_EQ(layout.entries.size(), 7u);
   EXPECT_EQ(layout.header.size() % kTensorAlignment, 0u);
-  for (const TensorLayout::Entry& entry : layout.entries) EXPECT_EQ(entry.offset % kTensorAlignment, 0) << entry.spec.name;
+  for (const TensorLayout::Entry& entry : layout.entries)
+    EXPECT_EQ(entry.offset % kTensorAlignment, 0) << entry.spec.name;
   EXPECT_EQ(layout.Find("b\"\\")->bytes, 40);
   EXPECT_EQ(layout.Find("none"), nullptr);
   EXPECT_EQ(layout.file_bytes, layout.entries.back().offset + 8);
@@ -63,9 +64,9 @@ std::string Entry(std::string_view dtype, std::string_view shape, std::string_vi
 }
 
 TEST(SafetensorsTest, AcceptsMetadataAndAnyOrder) {
-  const std::string header = Header(
-      R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
-      R"("a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}  )");
+  const std::string header =
+      Header(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},)"
+             R"("a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}  )");
   const absl::StatusOr<TensorLayout> read = ReadTensorHeader(header, static_cast<int64_t>(header.size()) + 6);
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->entries.size(), 2u);
@@ -99,8 +100,9 @@ TEST(SafetensorsTest, RefusesHostileHeaders) {
   ExpectRefused(Entry("F32", "[2]", "[0,8]"), 4, "behind the end of the file");
   ExpectRefused(Entry("F32", "[1]", "[4,8]"), 8, "a hole before it");
   ExpectRefused(Entry("F32", "[1]", "[0,4]"), 8, "bytes follow the last tensor");
-  ExpectRefused(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})",
-                6, "overlaps");
+  ExpectRefused(
+      R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})", 6,
+      "overlaps");
 }
 
 // Whatever single byte of a header is changed, the reader refuses it or gives tensors that lie in the file.

@@ -24,8 +24,9 @@ absl::Status ReadFile(const fs::path& path, const Limits& limits, std::string* o
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) {
-    return absl::NotFoundError(Cat(path.string(), ": no such file; a sample has model.py, weight_meta.py and "
-                                                  "graph_net.json"));
+    return absl::NotFoundError(Cat(path.string(),
+                                   ": no such file; a sample has model.py, weight_meta.py and "
+                                   "graph_net.json"));
   }
   if (!fs::is_regular_file(status)) return absl::InvalidArgumentError(Cat(path.string(), ": not a regular file"));
   std::ifstream file(path, std::ios::binary);
@@ -39,8 +40,7 @@ absl::Status ReadFile(const fs::path& path, const Limits& limits, std::string* o
     file.read(out->data() + before, kPiece);
     out->resize(before + static_cast<size_t>(file.gcount()));
     if (out->size() > limits.file_bytes) {
-      return absl::ResourceExhaustedError(
-          Cat(path.string(), ": has more bytes than the limit of ", limits.file_bytes));
+      return absl::ResourceExhaustedError(Cat(path.string(), ": has more bytes than the limit of ", limits.file_bytes));
     }
     if (file.eof()) return absl::OkStatus();
     if (!file) return absl::DataLossError(Cat(path.string(), ": cannot be read to its end"));

@@ -81,8 +81,7 @@ bool BindOne(const Signature& signature, size_t positional_count, std::span<cons
   };
   if (signature.variadic < 0 && positional_count > static_cast<size_t>(signature.positional_count)) {
     if (why) {
-      *why = Cat("takes at most ", signature.positional_count, " positional argument(s), ", positional_count,
-                          " given");
+      *why = Cat("takes at most ", signature.positional_count, " positional argument(s), ", positional_count, " given");
     }
     return false;
   }

@@ -16,11 +16,11 @@
 namespace assay::graph {
 
 struct SignatureParameter {
-  std::string_view name;                   // the operator's own name: "dim" of "dim|axis"
-  std::vector<std::string_view> aliases;   // further names that a keyword may have
-  std::string_view default_text;           // as in the table ("None", "1e-05"); empty where the argument is required
+  std::string_view name;                  // the operator's own name: "dim" of "dim|axis"
+  std::vector<std::string_view> aliases;  // further names that a keyword may have
+  std::string_view default_text;          // as in the table ("None", "1e-05"); empty where the argument is required
   bool keyword_only = false;
-  bool variadic = false;                   // `*size`: takes all positional arguments from here on; one at least
+  bool variadic = false;  // `*size`: takes all positional arguments from here on; one at least
 };
 
 struct Signature {

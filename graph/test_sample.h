@@ -10,8 +10,10 @@
 namespace assay::graph {
 
 inline std::string ModelOf(std::string_view parameters, std::string_view body) {
-  return Cat("import torch\n\nfrom torch import device\nfrom torch import inf\n\n\n"
-             "class GraphModule(torch.nn.Module):\n    def forward(self, ", parameters, "):\n", body);
+  return Cat(
+      "import torch\n\nfrom torch import device\nfrom torch import inf\n\n\n"
+      "class GraphModule(torch.nn.Module):\n    def forward(self, ",
+      parameters, "):\n", body);
 }
 
 inline std::string MetaOf(std::string_view name, std::string_view shape = "[2, 3]",
@@ -82,8 +84,9 @@ inline Sample FullSample() {
                        "class Program_weight_tensor_meta_s0:\n    name = (\n        \"s0\"\n    )\n    shape = []\n"
                        "    dtype = \"torch.int64\"\n    device = \"cpu\"\n    mean = None\n    std = None\n"
                        "    data = [4]\n";
-  sample.input_meta = MetaOf("L_mask_", "[4]", "torch.bool", "    data = [\n        True,\n        0,\n        1.0,\n"
-                                                             "        False,\n    ]");
+  sample.input_meta = MetaOf("L_mask_", "[4]", "torch.bool",
+                             "    data = [\n        True,\n        0,\n        1.0,\n"
+                             "        False,\n    ]");
   sample.info = kInfo;
   return sample;
 }
