@@ -102,9 +102,9 @@ absl::StatusOr<std::unique_ptr<Api>> Api::Connect(const Endpoint& endpoint) {
   return std::unique_ptr<Api>(new Api(std::make_unique<Stubs>(endpoint, channel)));
 }
 
-#define ASSAY_CALL(stub, Service, Method, Request, Response, ...)                                          \
-  absl::StatusOr<v1::Response> Api::Call(const v1::Request& request) {                                     \
-    return Invoke(stubs_->endpoint, *stubs_->stub, &v1::Service::Stub::Method, request, ##__VA_ARGS__);    \
+#define ASSAY_CALL(stub, Service, Method, Request, Response, ...)                                       \
+  absl::StatusOr<v1::Response> Api::Call(const v1::Request& request) {                                  \
+    return Invoke(stubs_->endpoint, *stubs_->stub, &v1::Service::Stub::Method, request, ##__VA_ARGS__); \
   }
 
 ASSAY_CALL(suites, Suites, FindMissingGraphs, FindMissingGraphsRequest, FindMissingGraphsResponse)

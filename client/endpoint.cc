@@ -53,8 +53,8 @@ absl::StatusOr<Config> ReadConfig(const GetEnv& env) {
 }
 
 bool IsLoopback(std::string_view host) {
-  return host == "localhost" || host == "[::1]" || (host.starts_with("127.") &&
-                                                    host.find_first_not_of("0123456789.") == std::string_view::npos);
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
 // Fills address and tls.
@@ -72,9 +72,9 @@ absl::Status ReadAddress(std::string_view server, bool insecure, Endpoint& endpo
   }
   const bool loopback = IsLoopback(rest.substr(0, colon));
   if (!loopback && http && !insecure) {
-    return absl::InvalidArgumentError(
-        fmt::format("server '{}' ({}) is not on this machine: use https://, or --insecure where the network between is trusted",
-                    server, endpoint.origin));
+    return absl::InvalidArgumentError(fmt::format(
+        "server '{}' ({}) is not on this machine: use https://, or --insecure where the network between is trusted",
+        server, endpoint.origin));
   }
   endpoint.address = std::string(rest);
   endpoint.tls = https || (!http && !loopback && !insecure);
@@ -111,10 +111,10 @@ absl::StatusOr<Endpoint> FindEndpoint(const EndpointFlags& flags, const GetEnv& 
       server = config->server;
       endpoint.origin = config->file.string();
     } else {
-      return absl::UnavailableError(
-          fmt::format("no server: {}, and neither --server, ASSAY_SERVER nor config.toml names one. Start one here with "
-                      "'assay up'",
-                      MessageOf(local.status())));
+      return absl::UnavailableError(fmt::format(
+          "no server: {}, and neither --server, ASSAY_SERVER nor config.toml names one. Start one here with "
+          "'assay up'",
+          MessageOf(local.status())));
     }
   }
   // A token in config.toml is for the server in config.toml.

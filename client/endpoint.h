@@ -2,9 +2,9 @@
 // ASSAY_TOKEN, then a local `assay up`, then config.toml ($XDG_CONFIG_HOME/assay or ~/.config/assay), whose keys are
 // server, token, tls_ca, tls_cert, tls_key and insecure.
 //
-// A server is written HOST:PORT (its gRPC port), http://HOST:PORT or https://HOST:PORT. A loopback address is spoken to in the
-// clear, any other by TLS: a token sent in the clear can be read on the way, which needs `insecure`.
-// Thread safety: pure but for the files and the environment read.
+// A server is written HOST:PORT (its gRPC port), http://HOST:PORT or https://HOST:PORT. A loopback address is spoken to
+// in the clear, any other by TLS: a token sent in the clear can be read on the way, which needs `insecure`. Thread
+// safety: pure but for the files and the environment read.
 #pragma once
 
 #include <string>

@@ -116,7 +116,8 @@ absl::StatusOr<v1::Evaluation> FollowShown(Api& api, const std::string& id, bool
   options.on_unreachable = [&](const absl::Status& status) {
     if (!json_lines) progress.Show(MessageOf(status) + "; trying again");
   };
-  return Follow(id, [&](const v1::GetEvaluationRequest& request) { return api.Call(request); }, options);
+  return Follow(
+      id, [&](const v1::GetEvaluationRequest& request) { return api.Call(request); }, options);
 }
 
 // 0 where it was completed, and, if `strict`, every graph is correct.
@@ -193,14 +194,19 @@ void AddEvaluate(CLI::App& app, Command& command) {
   sub->add_option("--target", flags->target, "What is measured")->required();
   sub->add_option("--option", flags->options, "NAME=VALUE, of the target; again for more")->take_all();
   sub->add_option("--baseline", flags->baseline, "What it is compared with");
-  sub->add_option("--baseline-option", flags->baseline_options, "NAME=VALUE, of the baseline; again for more")->take_all();
+  sub->add_option("--baseline-option", flags->baseline_options, "NAME=VALUE, of the baseline; again for more")
+      ->take_all();
   sub->add_option("--device", flags->device, "Kind of device of both: cpu, cuda");
-  sub->add_option("--policy", flags->policy_name, "sweep (seconds a graph), standard (the default) or precise (5 processes)")
+  sub->add_option("--policy", flags->policy_name,
+                  "sweep (seconds a graph), standard (the default) or precise (5 processes)")
       ->check(CLI::IsMember({"sweep", "standard", "precise"}));
-  sub->add_option("--graphs", flags->graphs, "Only these graphs: names or hashes, or a file with one a line")->delimiter(',');
-  sub->add_option("--threads", flags->threads, "Intra-op threads of both arms (default: the worker's)")->check(CLI::Range(1, 4096));
+  sub->add_option("--graphs", flags->graphs, "Only these graphs: names or whole hashes, or a file with one a line")
+      ->delimiter(',');
+  sub->add_option("--threads", flags->threads, "Intra-op threads of both arms (default: the worker's)")
+      ->check(CLI::Range(1, 4096));
   sub->add_option("--budget", flags->budget, "Seconds of timing a graph")->check(CLI::PositiveNumber);
-  sub->add_option("--half-width", flags->half_width, "Wanted half-width of the interval, relative: 0.01")->check(CLI::PositiveNumber);
+  sub->add_option("--half-width", flags->half_width, "Wanted half-width of the interval, relative: 0.01")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--processes", flags->processes, "Fresh processes a graph")->check(CLI::Range(1, 1000));
   sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(CLI::PositiveNumber);
   sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(CLI::PositiveNumber);
@@ -236,17 +242,17 @@ void AddEvaluation(CLI::App& app, Command& command) {
     command.action = [&command, flags] { return Status(command, flags->id, flags->suite, flags->count); };
   });
 
-  CLI::App* watch = AddSubcommand(app, "watch", "Follow an evaluation to its end",
-                                  "  assay watch 7\n"
-                                  "  assay watch 7 --json                              one object a line, at every change\n");
+  CLI::App* watch =
+      AddSubcommand(app, "watch", "Follow an evaluation to its end",
+                    "  assay watch 7\n"
+                    "  assay watch 7 --json                              one object a line, at every change\n");
   watch->add_option("id", flags->id, "Of an evaluation")->required();
   watch->add_flag("--strict", flags->strict, "Exit with 1 where a graph was not correct");
-  watch->callback([&command, flags] {
-    command.action = [&command, flags] { return Watch(command, flags->id, flags->strict); };
-  });
+  watch->callback(
+      [&command, flags] { command.action = [&command, flags] { return Watch(command, flags->id, flags->strict); }; });
 
-  CLI::App* cancel = AddSubcommand(app, "cancel", "Cancel an evaluation; what was measured stays",
-                                   "  assay cancel 7\n");
+  CLI::App* cancel =
+      AddSubcommand(app, "cancel", "Cancel an evaluation; what was measured stays", "  assay cancel 7\n");
   cancel->add_option("id", flags->id, "Of an evaluation")->required();
   cancel->callback([&command, flags] { command.action = [&command, flags] { return Cancel(command, flags->id); }; });
 }

@@ -40,24 +40,34 @@ std::string ProgressLine(const v1::Evaluation& evaluation, const Rate& rate) {
     text += per_second >= 1 ? fmt::format(" · {:.1f} a second", per_second)
                             : fmt::format(" · {:.1f} a minute", per_second * 60);
   }
-  const double left = evaluation.expected_seconds_left() > 0 ? evaluation.expected_seconds_left()
-                                                             : rate.SecondsFor(evaluation.trials() - evaluation.finished());
+  const double left = evaluation.expected_seconds_left() > 0
+                          ? evaluation.expected_seconds_left()
+                          : rate.SecondsFor(evaluation.trials() - evaluation.finished());
   if (left > 0) text += fmt::format(" · {} left", Seconds(left));
   return text;
 }
 
 std::string Headline(const v1::Evaluation& evaluation) {
-  std::string text = fmt::format("evaluation {}: {} against {} on {} version {} ({}): {}", evaluation.id(),
-                                 TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()), evaluation.suite(),
-                                 evaluation.suite_version(), evaluation.policy().name(), StateWord(evaluation.state()));
+  std::string text =
+      fmt::format("evaluation {}: {} against {} on {} version {} ({}): {}", evaluation.id(),
+                  TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()), evaluation.suite(),
+                  evaluation.suite_version(), evaluation.policy().name(), StateWord(evaluation.state()));
   if (evaluation.partial()) text += ", part of the suite";
   if (const std::string counts = CountsText(evaluation); !counts.empty()) text += ", " + counts;
   return Printable(text);
 }
 
 std::string EvaluationTable(const v1::ListEvaluationsResponse& list) {
-  Table table({{"ID", true}, {"SUITE"}, {"TARGET"}, {"BASELINE"}, {"POLICY"}, {"STATE"}, {"DONE", true}, {"OUTCOMES"},
-               {"BY"}, {"CREATED (UTC)"}});
+  Table table({{"ID", true},
+               {"SUITE"},
+               {"TARGET"},
+               {"BASELINE"},
+               {"POLICY"},
+               {"STATE"},
+               {"DONE", true},
+               {"OUTCOMES"},
+               {"BY"},
+               {"CREATED (UTC)"}});
   for (const v1::Evaluation& e : list.evaluations()) {
     table.Add({e.id(), fmt::format("{}@{}{}", e.suite(), e.suite_version(), e.partial() ? " (part)" : ""),
                TargetWord(e.candidate()), TargetWord(e.baseline()), e.policy().name(), StateWord(e.state()),

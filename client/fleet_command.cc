@@ -32,14 +32,21 @@ std::string OptionsText(const google::protobuf::Struct& schema) {
 }
 
 std::string TargetsText(const v1::ListTargetsResponse& list) {
-  Table table({{"TARGET"}, {"VERSION"}, {"RUNNER"}, {"ENVIRONMENT"}, {"DEVICE"}, {"BASELINE"}, {"WORKERS", true}, {"TIMES"},
+  Table table({{"TARGET"},
+               {"VERSION"},
+               {"RUNNER"},
+               {"ENVIRONMENT"},
+               {"DEVICE"},
+               {"BASELINE"},
+               {"WORKERS", true},
+               {"TIMES"},
                {"OPTIONS"}});
   for (const v1::OfferedTarget& offered : list.targets()) {
     const v1::Target& target = offered.target();
     table.Add({TargetWord(target), target.version(), target.runner(),
-               fmt::format("{} ({})", target.environment(), target.environment_hash().substr(0, 8)), target.device_kind(),
-               offered.baseline(), std::to_string(offered.live_workers()), offered.trusted() ? "trusted" : "self-reported",
-               OptionsText(offered.options_schema())});
+               fmt::format("{} ({})", target.environment(), target.environment_hash().substr(0, 8)),
+               target.device_kind(), offered.baseline(), std::to_string(offered.live_workers()),
+               offered.trusted() ? "trusted" : "self-reported", OptionsText(offered.options_schema())});
   }
   return list.targets().empty() ? "no targets: no worker has announced itself yet\n" : table.Text();
 }
@@ -48,17 +55,22 @@ std::string WorkersText(const v1::ListWorkersResponse& list) {
   Table table({{"WORKER"}, {"NAME"}, {"STATE"}, {"LAST SEEN (UTC)"}, {"DEVICES"}, {"RUNNERS"}, {"SANDBOX"}, {"NOW"}});
   for (const v1::Worker& worker : list.workers()) {
     std::vector<std::string> devices, runners, now;
-    for (const v1::Device& device : worker.devices()) devices.push_back(fmt::format("{} ({})", device.id(), device.model()));
+    for (const v1::Device& device : worker.devices())
+      devices.push_back(fmt::format("{} ({})", device.id(), device.model()));
     for (const v1::Runner& runner : worker.runners()) {
       runners.push_back(runner.environment().empty() || runner.environment() == "default"
                             ? runner.name()
                             : runner.name() + "@env:" + runner.environment());
     }
-    for (const v1::HeldTrial& held : worker.held()) now.push_back(fmt::format("trial {}: {}", held.trial_id(), held.phase()));
+    for (const v1::HeldTrial& held : worker.held())
+      now.push_back(fmt::format("trial {}: {}", held.trial_id(), held.phase()));
     table.Add({worker.worker_id(), worker.name(),
-               !worker.live() ? "lost" : worker.draining() ? "draining" : worker.running() > 0 ? "working" : "idle",
-               When(worker.last_seen()), fmt::format("{}", fmt::join(devices, ", ")), fmt::format("{}", fmt::join(runners, ", ")),
-               worker.sandbox(), fmt::format("{}", fmt::join(now, "; "))});
+               !worker.live()         ? "lost"
+               : worker.draining()    ? "draining"
+               : worker.running() > 0 ? "working"
+                                      : "idle",
+               When(worker.last_seen()), fmt::format("{}", fmt::join(devices, ", ")),
+               fmt::format("{}", fmt::join(runners, ", ")), worker.sandbox(), fmt::format("{}", fmt::join(now, "; "))});
   }
   return list.workers().empty() ? "no workers have announced themselves yet\n" : table.Text();
 }
@@ -77,9 +89,10 @@ void AddFleet(CLI::App& app, Command& command) {
       });
 
   auto drain = std::make_shared<std::string>();
-  CLI::App* workers = AddSubcommand(app, "workers", "List the workers and what they do",
-                                    "  assay workers\n"
-                                    "  assay workers --drain 4be1…                       takes nothing new, ends when idle (admin)\n");
+  CLI::App* workers =
+      AddSubcommand(app, "workers", "List the workers and what they do",
+                    "  assay workers\n"
+                    "  assay workers --drain 4be1…                       takes nothing new, ends when idle (admin)\n");
   workers->add_option("--drain", *drain, "Id of a worker that is to end when it holds no trial");
   workers->callback([&command, drain] {
     command.action = [&command, drain] {

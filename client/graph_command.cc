@@ -88,12 +88,13 @@ void AddGraph(CLI::App& app, Command& command) {
 
   auto roots = std::make_shared<std::vector<std::string>>();
   auto threads = std::make_shared<int>(std::max(1u, std::thread::hardware_concurrency()));
-  CLI::App* check = AddSubcommand(
-      *group, "check", "Say of each sample whether Assay accepts it; exits with 1 where one is refused. Needs no server",
-      "  assay graph check samples                        every sample under a folder\n"
-      "  assay graph check samples/mlp samples/lstm\n"
-      "  assay graph check --json samples                 one object a line: path, accepted, hash,\n"
-      "                                                   operations, error{file,line,column,message}\n");
+  CLI::App* check =
+      AddSubcommand(*group, "check",
+                    "Say of each sample whether Assay accepts it; exits with 1 where one is refused. Needs no server",
+                    "  assay graph check samples                        every sample under a folder\n"
+                    "  assay graph check samples/mlp samples/lstm\n"
+                    "  assay graph check --json samples                 one object a line: path, accepted, hash,\n"
+                    "                                                   operations, error{file,line,column,message}\n");
   check->add_option("folder", *roots, "Sample folders, or folders that hold some")->required();
   check->add_option("-j,--jobs", *threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   check->callback([&command, roots, threads] {
@@ -102,10 +103,11 @@ void AddGraph(CLI::App& app, Command& command) {
 
   auto what = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
-  CLI::App* print = AddSubcommand(*group, "print", "Print a graph in canonical form: what runners are given",
-                                  "  assay graph print samples/mlp                    model.py, re-printed\n"
-                                  "  assay graph print samples/mlp -o /tmp/mlp        the whole sample\n"
-                                  "  assay graph print 3f9ac0d1                       a graph of the server, by hash\n");
+  CLI::App* print =
+      AddSubcommand(*group, "print", "Print a graph in canonical form: what runners are given",
+                    "  assay graph print samples/mlp                    model.py, re-printed\n"
+                    "  assay graph print samples/mlp -o /tmp/mlp        the whole sample\n"
+                    "  assay graph print 3f9ac0d1                       a graph of the server, by hash\n");
   print->add_option("graph", *what, "A sample folder, or the hash of a graph that the server has")->required();
   print->add_option("-o,--output", *output, "Write the sample's four files into this folder");
   print->callback([&command, what, output] {

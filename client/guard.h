@@ -1,7 +1,6 @@
-// A small process beside `assay up` that outlives it: when `assay up` is gone, however it ended (kill -9 as well), it ends
-// what `assay up` had started, at first by asking, after a while by force. While it does so it holds the lock of the state
-// folder, so that no second `assay up` gets in its way.
-// Thread safety: one thread.
+// A small process beside `assay up` that outlives it: when `assay up` is gone, however it ended (kill -9 as well), it
+// ends what `assay up` had started, at first by asking, after a while by force. While it does so it holds the lock of
+// the state folder, so that no second `assay up` gets in its way. Thread safety: one thread.
 #pragma once
 
 #include <sys/types.h>

@@ -72,8 +72,8 @@ absl::Status CheckSuiteName(std::string_view name) {
       name.find_first_not_of(kRest) == std::string_view::npos) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      fmt::format("suite '{}': a name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit", name));
+  return absl::InvalidArgumentError(fmt::format(
+      "suite '{}': a name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit", name));
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, ImportTarget& target) {

@@ -26,7 +26,8 @@ fs::path Above(fs::path start, const fs::path& relative) {
 
 }  // namespace
 
-Installation::Installation(fs::path program_folder, GetEnv env) : folder_(std::move(program_folder)), env_(std::move(env)) {}
+Installation::Installation(fs::path program_folder, GetEnv env)
+    : folder_(std::move(program_folder)), env_(std::move(env)) {}
 
 Installation Installation::OfThisProgram() {
   std::error_code error;

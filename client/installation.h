@@ -1,6 +1,6 @@
-// Where the parts of Assay are on this machine: beside this program as installed (bin/), or as built (build/PRESET/ROOM/),
-// with the sources and the virtual environment above.
-// Thread safety: pure but for the file system.
+// Where the parts of Assay are on this machine: beside this program as installed (bin/), or as built
+// (build/PRESET/ROOM/), with the sources and the virtual environment above. Thread safety: pure but for the file
+// system.
 #pragma once
 
 #include <filesystem>
@@ -17,13 +17,15 @@ class Installation {
   Installation(std::filesystem::path program_folder, GetEnv env = SystemEnv);
   static Installation OfThisProgram();
 
-  // `name` ("assay-server") beside this program, in the build folder of its room ("server"), or on PATH. NotFound says where it was looked for.
+  // `name` ("assay-server") beside this program, in the build folder of its room ("server"), or on PATH. NotFound says
+  // where it was looked for.
   absl::StatusOr<std::filesystem::path> Program(const std::string& room, const std::string& name) const;
 
   // $ASSAY_VENV, or .venv in a folder above this program.
   absl::StatusOr<std::filesystem::path> Venv() const;
 
-  // The folder with Assay's own Python packages, to be put on PYTHONPATH; empty where they are installed in the virtual environment.
+  // The folder with Assay's own Python packages, to be put on PYTHONPATH; empty where they are installed in the virtual
+  // environment.
   std::filesystem::path PythonPath() const;
 
  private:

@@ -76,11 +76,12 @@ void AddCurve(CLI::App& app, Command& command) {
 void AddLeaderboard(CLI::App& app, Command& command) {
   auto suite = std::make_shared<std::string>();
   auto all = std::make_shared<bool>(false);
-  CLI::App* sub = AddSubcommand(app, "leaderboard", "Rank the compilers over a suite",
-                                "  assay leaderboard --suite bundled\n"
-                                "  assay leaderboard --suite graphnet-torch@2 --all --json\n\n"
-                                "S(0): geometric mean speed-up over all graphs, failures and slow-downs punished. ES(t): with\n"
-                                "errors up to level t forgiven. λ(0): share of correct graphs, α(0): their mean speed-up.\n");
+  CLI::App* sub =
+      AddSubcommand(app, "leaderboard", "Rank the compilers over a suite",
+                    "  assay leaderboard --suite bundled\n"
+                    "  assay leaderboard --suite graphnet-torch@2 --all --json\n\n"
+                    "S(0): geometric mean speed-up over all graphs, failures and slow-downs punished. ES(t): with\n"
+                    "errors up to level t forgiven. λ(0): share of correct graphs, α(0): their mean speed-up.\n");
   sub->add_option("--suite", *suite, "NAME or NAME@VERSION (default: the suite evaluated last)");
   sub->add_flag("--all", *all, "Also older evaluations of the same target");
   sub->callback([&command, suite, all] {

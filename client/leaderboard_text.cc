@@ -13,9 +13,23 @@ std::string LeaderboardText(const v1::GetLeaderboardResponse& leaderboard) {
   std::string text = fmt::format("{} version {}\n", leaderboard.suite(), leaderboard.version());
   for (const v1::LeaderboardSection& section : leaderboard.sections()) {
     text += fmt::format("\nagainst {} on {}\n", TargetWord(section.baseline()), section.cohort());
-    Table table({{"RANK", true}, {"TARGET"}, {"S(0) [95 %]"}, {"ES(1) [95 %]"}, {"ES(2)", true}, {"ES(3)", true},
-                 {"λ(0)", true}, {"α(0)", true}, {"GRAPHS", true}, {"CORRECT", true}, {"FAILED", true}, {"UNSTABLE", true},
-                 {"SKIPPED", true}, {"COMPILE", true}, {"CANDIDATE", true}, {"BASELINE", true}, {"ID", true}});
+    Table table({{"RANK", true},
+                 {"TARGET"},
+                 {"S(0) [95 %]"},
+                 {"ES(1) [95 %]"},
+                 {"ES(2)", true},
+                 {"ES(3)", true},
+                 {"λ(0)", true},
+                 {"α(0)", true},
+                 {"GRAPHS", true},
+                 {"CORRECT", true},
+                 {"FAILED", true},
+                 {"UNSTABLE", true},
+                 {"SKIPPED", true},
+                 {"COMPILE", true},
+                 {"CANDIDATE", true},
+                 {"BASELINE", true},
+                 {"ID", true}});
     for (const v1::LeaderboardEntry& e : section.entries()) {
       table.Add({std::to_string(e.rank()),
                  fmt::format("{} {}{}", TargetWord(e.evaluation().candidate()), e.evaluation().candidate().version(),
@@ -43,19 +57,38 @@ std::string CurveText(const v1::Curve& curve) {
     }
     text += "\n";
   }
-  Table table({{"t", true}, {"S(t)"}, {"ES(t)"}, {"α", true}, {"β", true}, {"λ", true}, {"η", true}, {"γ", true},
+  Table table({{"t", true},
+               {"S(t)"},
+               {"ES(t)"},
+               {"α", true},
+               {"β", true},
+               {"λ", true},
+               {"η", true},
+               {"γ", true},
                {"CORRECT", true}});
   for (const v1::CurvePoint& point : curve.points()) {
     table.Add({fmt::format("{:g}", point.t()), WithInterval(point.s(), point.s_low(), point.s_high()),
-               WithInterval(point.es(), point.es_low(), point.es_high()), Fixed(point.alpha(), 3), Fixed(point.beta(), 3),
-               Fixed(point.lambda(), 3), Fixed(point.eta(), 3), Fixed(point.gamma(), 3), std::to_string(point.correct())});
+               WithInterval(point.es(), point.es_low(), point.es_high()), Fixed(point.alpha(), 3),
+               Fixed(point.beta(), 3), Fixed(point.lambda(), 3), Fixed(point.eta(), 3), Fixed(point.gamma(), 3),
+               std::to_string(point.correct())});
   }
   return text + table.Text();
 }
 
 std::string CurveCsv(const v1::Curve& curve) {
-  Table table({{"t"}, {"s"}, {"es"}, {"alpha"}, {"beta"}, {"lambda"}, {"eta"}, {"gamma"}, {"s_low"}, {"s_high"}, {"es_low"},
-               {"es_high"}, {"correct"}});
+  Table table({{"t"},
+               {"s"},
+               {"es"},
+               {"alpha"},
+               {"beta"},
+               {"lambda"},
+               {"eta"},
+               {"gamma"},
+               {"s_low"},
+               {"s_high"},
+               {"es_low"},
+               {"es_high"},
+               {"correct"}});
   for (const v1::CurvePoint& p : curve.points()) {
     std::vector<std::string> row;
     for (const double value : {p.t(), p.s(), p.es(), p.alpha(), p.beta(), p.lambda(), p.eta(), p.gamma(), p.s_low(),

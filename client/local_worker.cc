@@ -44,19 +44,23 @@ absl::StatusOr<std::pair<std::string, fs::path>> ParseEnvironment(const std::str
     return absl::InvalidArgumentError(
         fmt::format("--env '{}': written NAME=FOLDER, for example nightly=/opt/venv-nightly", text));
   }
-  if (name == "default") return absl::InvalidArgumentError("--env: 'default' is Assay's own environment; choose another name");
+  if (name == "default")
+    return absl::InvalidArgumentError("--env: 'default' is Assay's own environment; choose another name");
   std::error_code error;
   const fs::path folder = fs::absolute(text.substr(equals + 1), error).lexically_normal();
   if (::access((folder / "bin/python").c_str(), X_OK) != 0) {
-    return absl::NotFoundError(fmt::format("--env {}: {} is no virtual environment (it has no bin/python)", name, folder.string()));
+    return absl::NotFoundError(
+        fmt::format("--env {}: {} is no virtual environment (it has no bin/python)", name, folder.string()));
   }
   return std::pair(name, folder);
 }
 
 std::string WorkerConfig(const LocalWorker& worker) {
-  std::string text = "# Written by 'assay up' at every start: changes are lost.\n";
-  text += fmt::format("server = {}\ntoken_file = {}\nstate_dir = {}\n", Quoted(worker.server),
-                      Quoted(worker.token_file.string()), Quoted(worker.state_folder.string()));
+  std::string text;
+  if (!worker.server.empty()) {
+    text += fmt::format("server = {}\ntoken_file = {}\n", Quoted(worker.server), Quoted(worker.token_file.string()));
+  }
+  text += fmt::format("state_dir = {}\n", Quoted(worker.state_folder.string()));
   // Its process is killed soon after it was asked to end: it must have given its trials back by then.
   text += "drain_seconds = 1.0\n";
   if (worker.threads > 0) text += fmt::format("threads = {}\n", worker.threads);

@@ -14,13 +14,13 @@
 namespace assay::client {
 
 struct LocalWorker {
-  std::string server;                  // host:port
+  std::string server;  // host:port
   std::filesystem::path token_file;
-  std::filesystem::path state_folder;
+  std::filesystem::path state_folder;  // relative: from the configuration's folder
   int threads = 0;                     // 0: the worker's own default
   std::filesystem::path torch_runner;  // program; empty: there is none
   std::filesystem::path venv;
-  std::filesystem::path python_path;   // empty: Assay's packages are installed in the environments
+  std::filesystem::path python_path;  // empty: Assay's packages are installed in the environments
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
 };
 

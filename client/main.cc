@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.add_flag("--json", command.json, "Print the API's own JSON");
   app.add_option("--server", command.endpoint.server,
-                 "HOST:PORT, http://… or https://… of the server's gRPC port (else ASSAY_SERVER, a local `assay up`, config.toml)");
+                 "HOST:PORT, http://… or https://… of the server's gRPC port (else ASSAY_SERVER, a local `assay up`, "
+                 "config.toml)");
   app.add_option("--token", command.endpoint.token, "Token (better: ASSAY_TOKEN, which other users cannot see)");
   app.add_option("--tls-ca", command.endpoint.tls_ca, "Certificate authorities that may vouch for the server, PEM");
   app.add_option("--tls-cert", command.endpoint.tls_cert, "Certificate of this client, PEM");

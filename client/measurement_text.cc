@@ -55,17 +55,20 @@ std::string PhasesText(const v1::Measurement& m) {
 
 std::string TimingText(const v1::Timing& timing) {
   const double speedup = std::exp(timing.log_speedup());
-  std::string text = fmt::format(
-      "speed-up    {}{}\n", timing.has_interval() ? WithInterval(speedup, std::exp(timing.low()), std::exp(timing.high()), 4)
-                                                 : Fixed(speedup, 4) + " (fewer than 3 pairs: no interval)",
-      timing.unstable() ? ", unstable: missed the wanted half-width" : "");
-  text += fmt::format("            {} pairs in {} batches, {} + {} calls a sample, {} warm-up calls, {}{}\n", timing.pairs(),
-                      timing.batches(), timing.calls_per_sample_candidate(), timing.calls_per_sample_baseline(),
-                      timing.warmup_calls(),
+  std::string text =
+      fmt::format("speed-up    {}{}\n",
+                  timing.has_interval() ? WithInterval(speedup, std::exp(timing.low()), std::exp(timing.high()), 4)
+                                        : Fixed(speedup, 4) + " (fewer than 3 pairs: no interval)",
+                  timing.unstable() ? ", unstable: missed the wanted half-width" : "");
+  text += fmt::format("            {} pairs in {} batches, {} + {} calls a sample, {} warm-up calls, {}{}\n",
+                      timing.pairs(), timing.batches(), timing.calls_per_sample_candidate(),
+                      timing.calls_per_sample_baseline(), timing.warmup_calls(),
                       timing.one_process() ? "both in one process" : "two processes",
                       timing.processes() > 1 ? fmt::format(", {} fresh processes", timing.processes()) : "");
-  if (timing.recompiles() > 0) text += fmt::format("            {} recompilations in the timed part\n", timing.recompiles());
-  Table table({{"A CALL"}, {"MINIMUM", true}, {"QUARTILE", true}, {"MEDIAN", true}, {"QUARTILE", true}, {"MAXIMUM", true}});
+  if (timing.recompiles() > 0)
+    text += fmt::format("            {} recompilations in the timed part\n", timing.recompiles());
+  Table table(
+      {{"A CALL"}, {"MINIMUM", true}, {"QUARTILE", true}, {"MEDIAN", true}, {"QUARTILE", true}, {"MAXIMUM", true}});
   const auto add = [&](const char* name, const google::protobuf::RepeatedField<double>& quantiles) {
     if (quantiles.size() != 5) return;
     std::vector<std::string> row = {name};
@@ -78,12 +81,20 @@ std::string TimingText(const v1::Timing& timing) {
 }
 
 std::string ComparisonsText(const v1::Measurement& m) {
-  Table table({{"INPUTS"}, {"OUTPUT", true}, {"TYPE"}, {"RESULT"}, {"t*", true}, {"MAX DIFF", true}, {"MEAN DIFF", true},
-               {"FIRST BAD", true}, {"NOTE"}});
+  Table table({{"INPUTS"},
+               {"OUTPUT", true},
+               {"TYPE"},
+               {"RESULT"},
+               {"t*", true},
+               {"MAX DIFF", true},
+               {"MEAN DIFF", true},
+               {"FIRST BAD", true},
+               {"NOTE"}});
   for (const v1::OutputComparison& c : m.comparisons()) {
     table.Add({c.input_set(), std::to_string(c.output()), fmt::format("{}[{}]", c.dtype(), fmt::join(c.shape(), ", ")),
                ClassWord(c.output_class()), CriticalT(c.critical_t()), fmt::format("{:.3g}", c.max_abs_diff()),
-               fmt::format("{:.3g}", c.mean_abs_diff()), c.first_bad_index() < 0 ? "–" : std::to_string(c.first_bad_index()),
+               fmt::format("{:.3g}", c.mean_abs_diff()),
+               c.first_bad_index() < 0 ? "–" : std::to_string(c.first_bad_index()),
                c.message() + (c.degenerate() ? " degenerate" : "")});
   }
   return "outputs\n" + Indented(table.Text());
@@ -135,7 +146,8 @@ std::string MeasurementText(const v1::Measurement& m) {
   if (!m.comparisons().empty()) text += ComparisonsText(m);
   if (!m.phases().empty()) text += PhasesText(m);
   text += fmt::format("replay      {}, secret seed {}\n", m.replay(), m.secret_seed().empty() ? "–" : m.secret_seed());
-  if (!m.environment().fields().empty()) text += StructText("environment " + m.environment_hash().substr(0, 12), m.environment());
+  if (!m.environment().fields().empty())
+    text += StructText("environment " + m.environment_hash().substr(0, 12), m.environment());
   if (!m.conditions().fields().empty()) text += StructText("conditions", m.conditions());
   if (!m.evidence().empty()) text += "evidence (end of the runner's standard error)\n" + Indented(m.evidence());
   return Printable(text);

@@ -84,7 +84,8 @@ absl::Status MakeFolderFor(const fs::path& folder, const std::optional<User>& us
   }
   if (errno != EEXIST) return absl::ErrnoToStatus(errno, "cannot make the folder " + folder.string());
   struct stat info {};
-  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != uid || (info.st_mode & 077) != 0) {
+  if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != uid ||
+      (info.st_mode & 077) != 0) {
     return absl::FailedPreconditionError(
         fmt::format("{} exists and is not a folder of user {} alone: take it away", folder.string(), uid));
   }
@@ -132,8 +133,8 @@ absl::Status Initialise(const fs::path& programs, const fs::path& data, const st
   if (absl::Status status = RunToEnd(initdb); !status.ok()) return status;
   std::string map = fmt::format("assay {} assay\n", *own_name);
   if (user.has_value()) map += fmt::format("assay {} assay\n", user->name);
-  for (const auto& [name, text] : {std::pair<const char*, std::string>{"pg_hba.conf", "local all all peer map=assay\n"},
-                                   {"pg_ident.conf", map}}) {
+  for (const auto& [name, text] :
+       {std::pair<const char*, std::string>{"pg_hba.conf", "local all all peer map=assay\n"}, {"pg_ident.conf", map}}) {
     // In place: the file belongs to the unprivileged user and stays so.
     const Fd fd(::open((fresh / name).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
     if (!fd.valid() || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {

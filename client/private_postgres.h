@@ -1,10 +1,9 @@
-// The private Postgres of `assay up`: a data folder of its own, a Unix socket inside it, no TCP port. Postgres refuses to
-// run as root: started by root it runs as `postgres`, or `nobody` where there is no such user. Only that user and the one
-// who started `assay up` may connect (peer authentication).
+// The private Postgres of `assay up`: a data folder of its own, a Unix socket inside it, no TCP port. Postgres refuses
+// to run as root: started by root it runs as `postgres`, or `nobody` where there is no such user. Only that user and
+// the one who started `assay up` may connect (peer authentication).
 //
-// The data folder is STATE/postgres; where the unprivileged user cannot reach that (root's home is closed to others) it is
-// /var/lib/assay/HASH, and STATE/postgres a link to it.
-// Thread safety: one thread.
+// The data folder is STATE/postgres; where the unprivileged user cannot reach that (root's home is closed to others) it
+// is /var/lib/assay/HASH, and STATE/postgres a link to it. Thread safety: one thread.
 #pragma once
 
 #include <filesystem>

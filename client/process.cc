@@ -99,7 +99,8 @@ absl::StatusOr<pid_t> Start(const ProcessSpec& spec, int input) {
   } while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(sizeof(error))) {
     ::waitpid(pid, nullptr, 0);
-    return absl::ErrnoToStatus(error.error, fmt::format("cannot start {} ({}): {}", spec.name, spec.argv[0], error.step));
+    return absl::ErrnoToStatus(error.error,
+                               fmt::format("cannot start {} ({}): {}", spec.name, spec.argv[0], error.step));
   }
   return pid;
 }
@@ -114,8 +115,10 @@ absl::StatusOr<pid_t> StartProcess(const ProcessSpec& spec) {
 
 absl::Status RunToEnd(const ProcessSpec& spec, const std::string& standard_input) {
   const Fd input(::memfd_create("input", MFD_CLOEXEC));
-  if (!input.valid() || ::write(input.get(), standard_input.data(), standard_input.size()) !=
-                            static_cast<ssize_t>(standard_input.size()) || ::lseek(input.get(), 0, SEEK_SET) != 0) {
+  if (!input.valid() ||
+      ::write(input.get(), standard_input.data(), standard_input.size()) !=
+          static_cast<ssize_t>(standard_input.size()) ||
+      ::lseek(input.get(), 0, SEEK_SET) != 0) {
     return absl::ErrnoToStatus(errno, "cannot prepare the input of " + spec.name);
   }
   const absl::StatusOr<pid_t> pid = Start(spec, input.get());
@@ -124,8 +127,8 @@ absl::Status RunToEnd(const ProcessSpec& spec, const std::string& standard_input
   while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return absl::InternalError(
-      fmt::format("{} ended with {}; the end of {}:\n{}", spec.name, EndText(status), spec.log.string(), LogTail(spec.log)));
+  return absl::InternalError(fmt::format("{} ended with {}; the end of {}:\n{}", spec.name, EndText(status),
+                                         spec.log.string(), LogTail(spec.log)));
 }
 
 std::string EndText(int wait_status) {

@@ -1,7 +1,6 @@
-// Child processes of `assay up`: each in a process group of its own, its output in a log file, told to end by the kernel
-// when `assay up` dies.
-// Thread safety: the thread that starts a child must live as long as the process, for the kernel tells the child when that
-// *thread* ends. So: one thread, the main one.
+// Child processes of `assay up`: each in a process group of its own, its output in a log file, told to end by the
+// kernel when `assay up` dies. Thread safety: the thread that starts a child must live as long as the process, for the
+// kernel tells the child when that *thread* ends. So: one thread, the main one.
 #pragma once
 
 #include <sys/types.h>
@@ -23,13 +22,13 @@ struct User {
 };
 
 struct ProcessSpec {
-  std::string name;                          // for people: "server"
-  std::vector<std::string> argv;             // argv[0] is a path
-  std::map<std::string, std::string> env;    // besides those of this process
-  std::filesystem::path log;                 // standard output and error are appended
-  int end_signal = 15;                       // asks it to end
-  std::optional<User> user;                  // drops privileges for good
-  std::filesystem::path folder;              // working folder; empty: as it is
+  std::string name;                        // for people: "server"
+  std::vector<std::string> argv;           // argv[0] is a path
+  std::map<std::string, std::string> env;  // besides those of this process
+  std::filesystem::path log;               // standard output and error are appended
+  int end_signal = 15;                     // asks it to end
+  std::optional<User> user;                // drops privileges for good
+  std::filesystem::path folder;            // working folder; empty: as it is
 };
 
 // Starts it; an error says why the program cannot be run. Its process group has its pid.

@@ -28,7 +28,8 @@ Progress::Progress(std::FILE* out, int width, std::function<Clock::time_point()>
 Progress Progress::OnStandardError() {
   winsize size{};
   int width = 0;
-  if (::isatty(STDERR_FILENO)) width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  if (::isatty(STDERR_FILENO))
+    width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   return Progress(stderr, width);
 }
 

@@ -1,10 +1,9 @@
 #include "client/repro.h"
 
-#include <boost/json.hpp>
-
 #include "assay/v1/workers.pb.h"
 #include "client/installation.h"
 #include "client/json.h"
+#include "client/local_worker.h"
 #include "client/state_folder.h"
 #include "client/table.h"
 #include "client/text.h"
@@ -23,19 +22,39 @@ std::string Quoted(const std::string& text) {
   return out + "'";
 }
 
-// Where assay-worker is on this machine is a hint; ASSAY_WORKER says where it is on another.
-std::string Script(const v1::Evaluation& evaluation, const std::string& graph, const v1::Measurement& measurement) {
-  const absl::StatusOr<fs::path> here = Installation::OfThisProgram().Program("worker", "assay-worker");
+// Where assay-worker and its runners are on this machine is a start; the variables say where they are on another.
+std::string Script(const v1::Evaluation& evaluation, const std::string& graph, const v1::Measurement& measurement,
+                   const Installation& installation) {
+  const absl::StatusOr<fs::path> worker = installation.Program("worker", "assay-worker");
   return fmt::format(
       "#!/bin/sh\n"
       "# Reproduces one outcome without a server: {} of {} against {}.\n"
-      "# It gave {}; expected.json has all of it. Needs assay-worker and the runners: set ASSAY_WORKER\n"
-      "# where it is elsewhere. Further arguments go to it (for example --config FILE).\n"
+      "# It gave {}; expected.json has all of it. What comes out now is printed, in the same form.\n"
+      "# On another machine set ASSAY_WORKER (assay-worker) and ASSAY_WORKER_CONFIG (its configuration, which names runners).\n"
       "cd \"$(dirname \"$0\")\" || exit 1\n"
       "worker=${{ASSAY_WORKER:-{}}}\n"
-      "exec \"$worker\" --trial trial.json --graph sample \"$@\"\n",
+      "exec \"$worker\" --config \"${{ASSAY_WORKER_CONFIG:-worker.toml}}\" --trial trial.json --graph sample \"$@\"\n",
       Printable(graph), TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()),
-      ClassWord(measurement.outcome_class()), here.ok() ? Quoted(here->string()) : "assay-worker");
+      ClassWord(measurement.outcome_class()), worker.ok() ? Quoted(worker->string()) : "assay-worker");
+}
+
+// The runners of this machine.
+std::string Config(const Installation& installation) {
+  LocalWorker worker;
+  worker.state_folder = "state";
+  const absl::StatusOr<fs::path> venv = installation.Venv();
+  const absl::StatusOr<fs::path> torch_runner = installation.Program("runner/torch", "assay-runner-torch");
+  if (venv.ok()) worker.venv = *venv;
+  if (venv.ok() && torch_runner.ok()) worker.torch_runner = *torch_runner;
+  worker.python_path = installation.PythonPath();
+  return WorkerConfig(worker);
+}
+
+// To be found on any machine: what is known by content there is known by name here.
+v1::Target Anywhere(v1::Target target) {
+  target.clear_environment_hash();
+  target.clear_version();
+  return target;
 }
 
 }  // namespace
@@ -43,7 +62,8 @@ std::string Script(const v1::Evaluation& evaluation, const std::string& graph, c
 std::string ReproFolderName(const std::string& evaluation, const std::string& graph) {
   std::string name = "repro-" + evaluation + "-" + graph;
   for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
     if (!plain) c = '-';
   }
   return name;
@@ -61,22 +81,22 @@ absl::Status WriteRepro(const fs::path& folder, const v1::Evaluation& evaluation
   assignment.set_evaluation_id(evaluation.id());
   assignment.set_graph(graph);
   assignment.set_graph_hash(sample.hash());
-  *assignment.mutable_candidate() = evaluation.candidate();
-  *assignment.mutable_baseline() = evaluation.baseline();
+  *assignment.mutable_candidate() = Anywhere(evaluation.candidate());
+  *assignment.mutable_baseline() = Anywhere(evaluation.baseline());
   *assignment.mutable_policy() = measurement.policy();
   assignment.set_attempt(1);
+  assignment.set_secret_seed(measurement.secret_seed());
   const absl::StatusOr<std::string> assignment_json = ToJson(assignment);
   if (!assignment_json.ok()) return assignment_json.status();
   const absl::StatusOr<std::string> expected = ToJson(measurement);
   if (!expected.ok()) return expected.status();
-  const boost::json::object trial = {{"assignment", boost::json::parse(*assignment_json)},
-                                     {"secretSeed", measurement.secret_seed()}};
-
+  const Installation installation = Installation::OfThisProgram();
   const graph::Sample texts = {sample.model(), sample.weight_meta(), sample.input_meta(), sample.info()};
   if (absl::Status status = graph::WriteSampleFolder(folder / "sample", texts); !status.ok()) return status;
-  for (const auto& [name, text, mode] : {std::tuple{"trial.json", boost::json::serialize(trial) + "\n", 0644},
+  for (const auto& [name, text, mode] : {std::tuple{"trial.json", *assignment_json + "\n", 0644},
                                          {"expected.json", *expected + "\n", 0644},
-                                         {"run.sh", Script(evaluation, graph, measurement), 0755}}) {
+                                         {"worker.toml", Config(installation), 0644},
+                                         {"run.sh", Script(evaluation, graph, measurement, installation), 0755}}) {
     if (absl::Status status = WriteFile(folder / name, text, mode); !status.ok()) return status;
   }
   return absl::OkStatus();

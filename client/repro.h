@@ -1,6 +1,5 @@
-// The folder that reproduces one outcome: sample/ (canonical), trial.json (an Assignment and the seed of its secret input
-// set), expected.json (the Measurement) and run.sh.
-// Thread safety: pure functions, apart from the file system.
+// The folder that reproduces one outcome: sample/ (canonical), trial.json (an Assignment and the seed of its secret
+// input set), expected.json (the Measurement) and run.sh. Thread safety: pure functions, apart from the file system.
 #pragma once
 
 #include <filesystem>

@@ -23,8 +23,8 @@ int Repro(const Command& command, const std::string& id, const std::string& grap
   const absl::StatusOr<v1::ListMeasurementsResponse> measurements = (*api)->Call(request);
   if (!measurements.ok()) return Fail(measurements.status());
   if (measurements->measurements().empty()) {
-    return Fail(absl::FailedPreconditionError(
-        fmt::format("graph {} of evaluation {} has no measurement yet: nothing to reproduce", measurements->graph(), id)));
+    return Fail(absl::FailedPreconditionError(fmt::format(
+        "graph {} of evaluation {} has no measurement yet: nothing to reproduce", measurements->graph(), id)));
   }
   v1::GetGraphRequest graph_request;
   graph_request.set_hash(measurements->graph_hash());
@@ -33,7 +33,8 @@ int Repro(const Command& command, const std::string& id, const std::string& grap
 
   if (output.empty()) output = ReproFolderName(id, measurements->graph());
   const v1::Measurement& measurement = *measurements->measurements().rbegin();
-  if (absl::Status status = WriteRepro(output, *evaluation, measurements->graph(), measurement, *sample); !status.ok()) {
+  if (absl::Status status = WriteRepro(output, *evaluation, measurements->graph(), measurement, *sample);
+      !status.ok()) {
     return Fail(status);
   }
   if (command.json) return PrintJson(measurement);
@@ -48,11 +49,12 @@ void AddRepro(CLI::App& app, Command& command) {
     std::string id, graph, output;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* sub = AddSubcommand(app, "repro", "Write a folder and one command that reproduce one outcome anywhere",
-                                "  assay repro 7 mlp -o /tmp/mlp && /tmp/mlp/run.sh\n\n"
-                                "The folder holds the canonical sample, trial.json (what was measured, with the seed of the\n"
-                                "secret inputs), expected.json (what came out) and run.sh, which needs assay-worker and its\n"
-                                "runners, and no server.\n");
+  CLI::App* sub =
+      AddSubcommand(app, "repro", "Write a folder and one command that reproduce one outcome anywhere",
+                    "  assay repro 7 mlp -o /tmp/mlp && /tmp/mlp/run.sh\n\n"
+                    "The folder holds the canonical sample, trial.json (what was measured, with the seed of the\n"
+                    "secret inputs), expected.json (what came out) and run.sh, which needs assay-worker and its\n"
+                    "runners, and no server.\n");
   sub->add_option("id", flags->id, "Of an evaluation")->required();
   sub->add_option("graph", flags->graph, "Its name in the suite, or its hash or a prefix of it")->required();
   sub->add_option("-o,--output", flags->output, "Folder to write; it must not exist");

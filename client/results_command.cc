@@ -18,9 +18,24 @@ std::string CsvNumber(double value) { return value == 0 ? "" : fmt::format("{}",
 
 // Every column of an outcome, unrounded.
 std::string OutcomesCsv(const v1::ListOutcomesResponse& list) {
-  Table table({{"graph"}, {"hash"}, {"class"}, {"detail"}, {"message"}, {"critical_t"}, {"speedup"}, {"speedup_low"},
-               {"speedup_high"}, {"verdict"}, {"candidate_ns"}, {"baseline_ns"}, {"compile_ns"}, {"unstable"},
-               {"self_reported"}, {"degenerate"}, {"measurement"}, {"structure"}});
+  Table table({{"graph"},
+               {"hash"},
+               {"class"},
+               {"detail"},
+               {"message"},
+               {"critical_t"},
+               {"speedup"},
+               {"speedup_low"},
+               {"speedup_high"},
+               {"verdict"},
+               {"candidate_ns"},
+               {"baseline_ns"},
+               {"compile_ns"},
+               {"unstable"},
+               {"self_reported"},
+               {"degenerate"},
+               {"measurement"},
+               {"structure"}});
   for (const v1::Outcome& o : list.outcomes()) {
     const bool compared = o.outcome_class() == v1::CORRECT || o.outcome_class() == v1::ACCURACY;
     table.Add({o.graph(), o.graph_hash(), ClassWord(o.outcome_class()), DetailWord(o.detail()), o.message(),
@@ -34,8 +49,15 @@ std::string OutcomesCsv(const v1::ListOutcomesResponse& list) {
 }
 
 std::string OutcomesText(const v1::ListOutcomesResponse& list) {
-  Table table({{"GRAPH"}, {"OUTCOME"}, {"t*", true}, {"SPEED-UP [95 %]"}, {"VERDICT"}, {"BASELINE", true},
-               {"CANDIDATE", true}, {"COMPILE", true}, {"NOTES"}});
+  Table table({{"GRAPH"},
+               {"OUTCOME"},
+               {"t*", true},
+               {"SPEED-UP [95 %]"},
+               {"VERDICT"},
+               {"BASELINE", true},
+               {"CANDIDATE", true},
+               {"COMPILE", true},
+               {"NOTES"}});
   for (const v1::Outcome& o : list.outcomes()) {
     std::string notes;
     const auto note = [&](std::string_view text) { notes += (notes.empty() ? "" : "; ") + std::string(text); };
@@ -92,11 +114,12 @@ int Show(const Command& command, const std::string& id, const std::string& graph
 
 void AddResults(CLI::App& app, Command& command) {
   auto flags = std::make_shared<ResultsFlags>();
-  CLI::App* results = AddSubcommand(app, "results", "List the outcome of each graph of an evaluation",
-                                    "  assay results 7\n"
-                                    "  assay results 7 --failed\n"
-                                    "  assay results 7 --csv > results.csv               unrounded, with every column\n\n"
-                                    "t* is the smallest tolerance level at which the outputs agree; 'exact' means bit-equal.\n");
+  CLI::App* results =
+      AddSubcommand(app, "results", "List the outcome of each graph of an evaluation",
+                    "  assay results 7\n"
+                    "  assay results 7 --failed\n"
+                    "  assay results 7 --csv > results.csv               unrounded, with every column\n\n"
+                    "t* is the smallest tolerance level at which the outputs agree; 'exact' means bit-equal.\n");
   results->add_option("id", flags->id, "Of an evaluation")->required();
   CLI::Option* csv = results->add_flag("--csv", flags->csv, "Comma-separated values");
   results->add_flag("--failed", flags->failed, "Only those that are not correct");
@@ -110,18 +133,17 @@ void AddResults(CLI::App& app, Command& command) {
     bool samples = false, all = false;
   };
   auto which = std::make_shared<ShowFlags>();
-  CLI::App* show = AddSubcommand(app, "show", "Show how one graph was measured: phases, timing, outputs, environment, evidence",
-                                 "  assay show 7 mlp\n"
-                                 "  assay show 7 3f9ac0d1 --all                       every attempt, by the graph's hash\n"
-                                 "  assay show 7 mlp --json --samples                 with every raw sample\n");
+  CLI::App* show =
+      AddSubcommand(app, "show", "Show how one graph was measured: phases, timing, outputs, environment, evidence",
+                    "  assay show 7 mlp\n"
+                    "  assay show 7 3f9ac0d1 --all                       every attempt, by the graph's hash\n"
+                    "  assay show 7 mlp --json --samples                 with every raw sample\n");
   show->add_option("id", which->id, "Of an evaluation")->required();
   show->add_option("graph", which->graph, "Its name in the suite, or its hash or a prefix of it")->required();
   show->add_flag("--samples", which->samples, "With raw samples and artifacts (in --json)");
   show->add_flag("--all", which->all, "Every measurement, oldest first");
   show->callback([&command, which] {
-    command.action = [&command, which] {
-      return Show(command, which->id, which->graph, which->samples, which->all);
-    };
+    command.action = [&command, which] { return Show(command, which->id, which->graph, which->samples, which->all); };
   });
 }
 

@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <cerrno>
 #include <cstdlib>
-
-#include <boost/json.hpp>
 
 #include "client/text.h"
 #include "fmt/format.h"
@@ -89,10 +88,8 @@ pid_t FileLock::Holder(const fs::path& file) {
 }
 
 absl::Status WriteLocalService(const fs::path& folder, const LocalService& service) {
-  const boost::json::object json = {{"pid", service.pid},
-                                    {"grpc", service.grpc_port},
-                                    {"http", service.http_port},
-                                    {"token", service.token}};
+  const boost::json::object json = {
+      {"pid", service.pid}, {"grpc", service.grpc_port}, {"http", service.http_port}, {"token", service.token}};
   return WriteFile(folder / "up.json", boost::json::serialize(json) + "\n");
 }
 

@@ -45,18 +45,16 @@ std::string RefusalSummary(const std::map<std::string, std::pair<size_t, std::st
   for (const auto& [kind, count_and_example] : reasons) {
     lines.emplace_back(count_and_example.first, kind + "\n        for example " + count_and_example.second);
   }
-  std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
+  std::sort(lines.begin(), lines.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::string text = "refused, by reason:\n";
   for (const auto& [count, line] : lines) text += fmt::format("{:6}  {}\n", count, line);
   return text;
 }
 
 int PrintImportJson(const ImportResult& result, const boost::json::array& refused) {
-  boost::json::object json = {{"samples", result.samples}, {"accepted", result.accepted},
-                              {"graphs", result.graphs},   {"sent", result.sent},
-                              {"sentBytes", result.sent_bytes}, {"refused", refused}};
+  boost::json::object json = {{"samples", result.samples}, {"accepted", result.accepted},    {"graphs", result.graphs},
+                              {"sent", result.sent},       {"sentBytes", result.sent_bytes}, {"refused", refused}};
   if (result.made) {
     const absl::StatusOr<std::string> suite = ToJson(result.suite);
     if (!suite.ok()) return Fail(suite.status());
@@ -103,16 +101,17 @@ int RunImport(const Command& command, ImportFlags& flags) {
   if (command.json) {
     code = PrintImportJson(*result, refused);
   } else {
-    std::string text = fmt::format("{} samples: {} accepted, {} refused; {} graphs, {} of them new ({} sent)\n",
-                                   result->samples, result->accepted, result->refused, result->graphs, result->sent,
-                                   Bytes(result->sent_bytes));
+    std::string text =
+        fmt::format("{} samples: {} accepted, {} refused; {} graphs, {} of them new ({} sent)\n", result->samples,
+                    result->accepted, result->refused, result->graphs, result->sent, Bytes(result->sent_bytes));
     if (result->refused > 0) text += Printable(RefusalSummary(reasons));
     if (result->made) {
-      text += fmt::format("suite {} version {}: {} graphs, {} structures\n", result->suite.name(), result->suite.version(),
-                          result->suite.graph_count(), result->suite.structure_count());
+      text += fmt::format("suite {} version {}: {} graphs, {} structures\n", result->suite.name(),
+                          result->suite.version(), result->suite.graph_count(), result->suite.structure_count());
     } else {
-      text += fmt::format("no suite was made: {}\n", result->accepted == 0 ? "no sample was accepted"
-                                                                          : "samples were refused, and --strict is given");
+      text +=
+          fmt::format("no suite was made: {}\n",
+                      result->accepted == 0 ? "no sample was accepted" : "samples were refused, and --strict is given");
     }
     code = Print(text);
   }
@@ -155,34 +154,38 @@ int ShowSuite(const Command& command, const std::string& text) {
 void AddSuite(CLI::App& app, Command& command) {
   auto flags = std::make_shared<ImportFlags>();
   flags->options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  CLI::App* import = AddSubcommand(
-      app, "import", "Bring the GraphNet samples under a folder into a suite",
-      "  assay import samples --suite bundled\n"
-      "  assay import GraphNet/samples --suite graphnet-torch --refused refused.jsonl\n\n"
-      "A suite is versioned: another set of graphs makes its next version, the same set none.\n"
-      "Exits with 1 where a sample was refused (the suite is made of the others) unless\n"
-      "--allow-refused is given.\n");
+  CLI::App* import =
+      AddSubcommand(app, "import", "Bring the GraphNet samples under a folder into a suite",
+                    "  assay import samples --suite bundled\n"
+                    "  assay import GraphNet/samples --suite graphnet-torch --refused refused.jsonl\n\n"
+                    "A suite is versioned: another set of graphs makes its next version, the same set none.\n"
+                    "Exits with 1 where a sample was refused (the suite is made of the others) unless\n"
+                    "--allow-refused is given.\n");
   import->add_option("folder", flags->options.folder, "Folder with sample folders at any depth")->required();
   import->add_option("--suite", flags->options.suite, "The suite's name")->required();
   import->add_option("--refused", flags->refused_file, "Write what was refused into this file, one JSON object a line");
   import->add_option("-j,--jobs", flags->options.threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   CLI::Option* strict = import->add_flag("--strict", flags->options.strict, "Make no suite where a sample is refused");
-  import->add_flag("--allow-refused", flags->allow_refused, "Exit with 0 where some samples were refused")->excludes(strict);
-  import->callback([&command, flags] { command.action = [&command, flags] { return RunImport(command, *flags); }; });
+  import->add_flag("--allow-refused", flags->allow_refused, "Exit with 0 where some samples were refused")
+      ->excludes(strict);
+  import->callback([&command, flags] { command.action = [&command, flags] { return RunImport(command, *flags);
+};
+}  // namespace assay::client
+);
 
-  CLI::App* suite = AddSubcommand(app, "suite", "Named, versioned sets of graphs",
-                                  "  assay suite list\n"
-                                  "  assay suite show graphnet-torch@2\n");
-  suite->require_subcommand(1);
-  AddSubcommand(*suite, "list", "List suites", "  assay suite list\n")->callback([&command] {
-    command.action = [&command] { return ListSuites(command); };
-  });
-  auto name = std::make_shared<std::string>();
-  CLI::App* show = AddSubcommand(*suite, "show", "List the graphs of a suite",
-                                 "  assay suite show bundled\n"
-                                 "  assay suite show bundled@1 --json\n");
-  show->add_option("suite", *name, "NAME or NAME@VERSION")->required();
-  show->callback([&command, name] { command.action = [&command, name] { return ShowSuite(command, *name); }; });
+CLI::App* suite = AddSubcommand(app, "suite", "Named, versioned sets of graphs",
+                                "  assay suite list\n"
+                                "  assay suite show graphnet-torch@2\n");
+suite->require_subcommand(1);
+AddSubcommand(*suite, "list", "List suites", "  assay suite list\n")->callback([&command] {
+  command.action = [&command] { return ListSuites(command); };
+});
+auto name = std::make_shared<std::string>();
+CLI::App* show = AddSubcommand(*suite, "show", "List the graphs of a suite",
+                               "  assay suite show bundled\n"
+                               "  assay suite show bundled@1 --json\n");
+show->add_option("suite", *name, "NAME or NAME@VERSION")->required();
+show->callback([&command, name] { command.action = [&command, name] { return ShowSuite(command, *name); }; });
 }
 
 }  // namespace assay::client

@@ -128,14 +128,13 @@ absl::Status Supervisor::WaitUntil(const std::function<bool()>& done, const std:
     if (done()) return absl::OkStatus();
     const Child* child = Find(name);
     if (child != nullptr && child->deaths >= kDeaths) {
-      return absl::InternalError(fmt::format("{} keeps ending; the end of {}:\n{}", name, child->spec.log.string(),
-                                             LogTail(child->spec.log)));
+      return absl::InternalError(
+          fmt::format("{} keeps ending; the end of {}:\n{}", name, child->spec.log.string(), LogTail(child->spec.log)));
     }
     if (Clock::now() >= deadline) {
-      return absl::InternalError(fmt::format("{} is not ready after {:.0f} s; the end of {}:\n{}", name,
-                                                     static_cast<double>(limit.count()) / 1000,
-                                                     child == nullptr ? "" : child->spec.log.string(),
-                                                     child == nullptr ? "" : LogTail(child->spec.log)));
+      return absl::InternalError(fmt::format(
+          "{} is not ready after {:.0f} s; the end of {}:\n{}", name, static_cast<double>(limit.count()) / 1000,
+          child == nullptr ? "" : child->spec.log.string(), child == nullptr ? "" : LogTail(child->spec.log)));
     }
     Poll(milliseconds(50));
   }

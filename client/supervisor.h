@@ -23,8 +23,8 @@ class Supervisor {
   struct Options {
     std::chrono::milliseconds first_backoff{500};
     std::chrono::milliseconds longest_backoff{30000};
-    std::chrono::milliseconds steady{60000};  // a child that lived so long starts again with the first back-off
-    std::chrono::milliseconds patience{15000};  // for a child that is asked to end; then it is killed
+    std::chrono::milliseconds steady{60000};      // a child that lived so long starts again with the first back-off
+    std::chrono::milliseconds patience{15000};    // for a child that is asked to end; then it is killed
     std::function<void(const std::string&)> say;  // what happened, for people
   };
   // Keeps a guard, which holds `lock_fd`.

@@ -52,19 +52,18 @@ void AddTools(CLI::App& app, Command& command) {
   CLI::App* extract = AddPassing(app, "extract", "Write a GraphNet sample from a PyTorch module of your own",
                                  "  assay extract my_models.py:make_model -o my_suite/my_model\n"
                                  "  assay extract -- --help                           all its options\n");
-  extract->callback([&command, extract] {
-    command.action = [extract] { return Extract(extract->remaining()); };
-  });
+  extract->callback([&command, extract] { command.action = [extract] { return Extract(extract->remaining()); }; });
 
-  CLI::App* runner = AddSubcommand(app, "runner", "For those who write a runner",
-                                   "  assay runner check ./my-runner --some-flag\n");
+  CLI::App* runner =
+      AddSubcommand(app, "runner", "For those who write a runner", "  assay runner check ./my-runner --some-flag\n");
   runner->require_subcommand(1);
   CLI::App* check = AddPassing(*runner, "check", "Test a runner against the runner protocol",
                                "  assay runner check ./my-runner --some-flag\n");
   check->callback([&command, check] {
     command.action = [check] {
       if (check->remaining().empty()) {
-        return Fail(absl::InvalidArgumentError("name the runner's command: assay runner check ./my-runner --some-flag"));
+        return Fail(
+            absl::InvalidArgumentError("name the runner's command: assay runner check ./my-runner --some-flag"));
       }
       return CheckRunner(check->remaining());
     };

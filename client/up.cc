@@ -43,9 +43,10 @@ absl::StatusOr<FileLock> TakeLock(const fs::path& state) {
     WaitFor([&] { return !absl::IsAborted((lock = FileLock::Take(file)).status()); }, seconds(30));
     if (!absl::IsAborted(lock.status())) return lock;
   }
-  return absl::AbortedError(fmt::format(
-      "'assay up' runs already in {} (process {}): use it, or end it with 'assay down'; ASSAY_HOME names another folder",
-      state.string(), holder));
+  return absl::AbortedError(
+      fmt::format("'assay up' runs already in {} (process {}): use it, or end it with 'assay down'; ASSAY_HOME names "
+                  "another folder",
+                  state.string(), holder));
 }
 
 class Up {
@@ -90,20 +91,27 @@ class Up {
     if (!postgres.ok()) return postgres.status();
     if (absl::Status status = supervisor_.Start(postgres->Spec()); !status.ok()) return status;
     database_ = postgres->ConnectionString();
-    return supervisor_.WaitUntil([&] { return postgres->Ready(supervisor_.PidOf("postgres")); }, "postgres", seconds(120));
+    return supervisor_.WaitUntil([&] { return postgres->Ready(supervisor_.PidOf("postgres")); }, "postgres",
+                                 seconds(120));
   }
 
   std::vector<std::string> ServerCommand(int grpc_port, int http_port) const {
     return {server_program_.string(),
-            "--database", database_,
-            "--listen-grpc", fmt::format("127.0.0.1:{}", grpc_port),
-            "--listen-http", fmt::format("127.0.0.1:{}", http_port),
-            "--port-file", (state_ / "ports.json").string(),
-            "--bootstrap-token-file", (state_ / "admin.token").string()};
+            "--database",
+            database_,
+            "--listen-grpc",
+            fmt::format("127.0.0.1:{}", grpc_port),
+            "--listen-http",
+            fmt::format("127.0.0.1:{}", http_port),
+            "--port-file",
+            (state_ / "ports.json").string(),
+            "--bootstrap-token-file",
+            (state_ / "admin.token").string()};
   }
 
   absl::StatusOr<std::unique_ptr<Api>> ApiWith(const std::string& token) const {
-    return Api::Connect({.address = fmt::format("127.0.0.1:{}", service_.grpc_port), .token = token, .origin = "assay up"});
+    return Api::Connect(
+        {.address = fmt::format("127.0.0.1:{}", service_.grpc_port), .token = token, .origin = "assay up"});
   }
 
   bool ReadPorts() {
@@ -122,7 +130,8 @@ class Up {
 
   absl::Status StartServer() {
     ::unlink((state_ / "ports.json").c_str());
-    ProcessSpec spec{.name = "server", .argv = ServerCommand(options_.grpc_port, options_.http_port), .log = Log("server")};
+    ProcessSpec spec{
+        .name = "server", .argv = ServerCommand(options_.grpc_port, options_.http_port), .log = Log("server")};
     // Started again it must be found where it was.
     const auto same_ports = [this](ProcessSpec& again) {
       if (service_.grpc_port != 0) again.argv = ServerCommand(service_.grpc_port, service_.http_port);
@@ -141,7 +150,8 @@ class Up {
     };
     if (absl::Status status = supervisor_.WaitUntil(answers, "server", seconds(60)); !status.ok()) return status;
     if (last_answer_.ok()) return absl::OkStatus();
-    return Prefixed(fmt::format("the server does not take the token in {}", (state_ / "admin.token").string()), last_answer_);
+    return Prefixed(fmt::format("the server does not take the token in {}", (state_ / "admin.token").string()),
+                    last_answer_);
   }
 
   // Keeps the worker's token as long as the server takes it.
@@ -177,9 +187,10 @@ class Up {
     worker_.server = fmt::format("127.0.0.1:{}", service_.grpc_port);
     if (absl::Status status = MakePrivateFolder(worker_.state_folder); !status.ok()) return status;
     const fs::path config = state_ / "worker.toml";
-    if (absl::Status status = WriteFile(config, WorkerConfig(worker_)); !status.ok()) return status;
+    if (absl::Status status = WriteFile(config, "# Written by 'assay up' at every start: changes are lost.\n" + WorkerConfig(worker_)); !status.ok()) return status;
     const auto start = std::chrono::system_clock::now();
-    ProcessSpec spec{.name = "worker", .argv = {worker_program_.string(), "--config", config.string()}, .log = Log("worker")};
+    ProcessSpec spec{
+        .name = "worker", .argv = {worker_program_.string(), "--config", config.string()}, .log = Log("worker")};
     if (absl::Status status = supervisor_.Start(std::move(spec)); !status.ok()) return status;
     return supervisor_.WaitUntil([&] { return WorkerSeenSince(start); }, "worker", seconds(300));
   }

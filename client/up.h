@@ -20,7 +20,7 @@ struct UpOptions {
   int http_port = 0, grpc_port = 0;  // 0: free ones
   int threads = 0;
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
-  std::function<void(const std::string&)> say;            // what happens, for people
+  std::function<void(const std::string&)> say;  // what happens, for people
   std::function<void(const LocalService&)> ready;
 };
 

@@ -20,7 +20,8 @@ struct UpFlags {
   bool detach = false;
 };
 
-std::string ReadyText(const Command& command, const LocalService& service, const std::filesystem::path& state, bool detached) {
+std::string ReadyText(const Command& command, const LocalService& service, const std::filesystem::path& state,
+                      bool detached) {
   if (command.json) {
     return boost::json::serialize(boost::json::object{{"http", fmt::format("http://127.0.0.1:{}", service.http_port)},
                                                       {"grpc", fmt::format("127.0.0.1:{}", service.grpc_port)},
@@ -36,8 +37,7 @@ std::string ReadyText(const Command& command, const LocalService& service, const
       "    assay targets\n"
       "    assay evaluate --suite bundled --target inductor --wait\n"
       "  {}\n",
-      service.http_port, service.grpc_port, state.string(),
-      detached ? "'assay down' ends it" : "Ctrl-C ends it");
+      service.http_port, service.grpc_port, state.string(), detached ? "'assay down' ends it" : "Ctrl-C ends it");
 }
 
 absl::StatusOr<UpOptions> MakeOptions(const UpFlags& flags) {
@@ -64,8 +64,8 @@ int RunHere(const Command& command, UpOptions& options) {
   return status.ok() ? kOk : Fail(status);
 }
 
-// Runs it in a session of its own, and comes back when it is ready or has failed. Its first byte on the pipe is 'R' (ready)
-// or 'E' and the exit code as one character; what follows is for people.
+// Runs it in a session of its own, and comes back when it is ready or has failed. Its first byte on the pipe is 'R'
+// (ready) or 'E' and the exit code as one character; what follows is for people.
 int RunDetached(const Command& command, UpOptions& options) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Fail(absl::ErrnoToStatus(errno, "cannot make a pipe"));
@@ -112,27 +112,30 @@ int Down() {
   if (!state.ok()) return Fail(state.status());
   const absl::StatusOr<bool> ended = RunDown(*state);
   if (!ended.ok()) return Fail(ended.status());
-  return Print(fmt::format(*ended ? "Assay in {} is down\n" : "no 'assay up' runs in {}\n", state->string()));
+  return Print(*ended ? fmt::format("Assay in {} is down\n", state->string())
+                      : fmt::format("no 'assay up' runs in {}\n", state->string()));
 }
 
 }  // namespace
 
 void AddUp(CLI::App& app, Command& command) {
   auto flags = std::make_shared<UpFlags>();
-  CLI::App* up = AddSubcommand(
-      app, "up", "Run Assay on this machine: a private Postgres, the server and one worker",
-      "  assay up                                          Ctrl-C ends all of it\n"
-      "  assay up --detach                                 in the background; 'assay down' ends it\n"
-      "  assay up --env stable=/opt/venv-stable --env nightly=/opt/venv-nightly\n"
-      "  ASSAY_HOME=/tmp/assay assay up --port 8080\n\n"
-      "It listens on the loopback interface only. Data, logs and tokens are kept in $ASSAY_HOME, else\n"
-      "$XDG_STATE_HOME/assay, else ~/.local/state/assay, and are there again the next time.\n");
+  CLI::App* up =
+      AddSubcommand(app, "up", "Run Assay on this machine: a private Postgres, the server and one worker",
+                    "  assay up                                          Ctrl-C ends all of it\n"
+                    "  assay up --detach                                 in the background; 'assay down' ends it\n"
+                    "  assay up --env stable=/opt/venv-stable --env nightly=/opt/venv-nightly\n"
+                    "  ASSAY_HOME=/tmp/assay assay up --port 8080\n\n"
+                    "It listens on the loopback interface only. Data, logs and tokens are kept in $ASSAY_HOME, else\n"
+                    "$XDG_STATE_HOME/assay, else ~/.local/state/assay, and are there again the next time.\n");
   up->add_flag("-d,--detach", flags->detach, "Go on in the background once everything is ready");
-  up->add_option("--env", flags->environments, "NAME=FOLDER: a further runner environment, a virtual environment with another wheel")
+  up->add_option("--env", flags->environments,
+                 "NAME=FOLDER: a further runner environment, a virtual environment with another wheel")
       ->take_all();
   up->add_option("--port", flags->port, "Port of HTTP/JSON (default: a free one)")->check(CLI::Range(1, 65535));
   up->add_option("--grpc-port", flags->grpc_port, "Port of gRPC (default: a free one)")->check(CLI::Range(1, 65535));
-  up->add_option("--threads", flags->threads, "Intra-op threads of compilers where a policy says nothing")->check(CLI::Range(1, 4096));
+  up->add_option("--threads", flags->threads, "Intra-op threads of compilers where a policy says nothing")
+      ->check(CLI::Range(1, 4096));
   up->callback([&command, flags] {
     command.action = [&command, flags] {
       absl::StatusOr<UpOptions> options = MakeOptions(*flags);

@@ -2,19 +2,19 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <google/protobuf/timestamp.pb.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <google/protobuf/timestamp.pb.h>
 
 #include "assay/v1/common.pb.h"
 
 namespace assay::client {
 
-std::string Duration(double ns);       // "870 ns", "1.24 ms", "2 min 05 s"; "–" for 0
-std::string Seconds(double seconds);   // "4 s", "2 min 05 s", "3 h 10 min"
-std::string Bytes(int64_t bytes);      // "512 B", "1.5 MiB"
+std::string Duration(double ns);              // "870 ns", "1.24 ms", "2 min 05 s"; "–" for 0
+std::string Seconds(double seconds);          // "4 s", "2 min 05 s", "3 h 10 min"
+std::string Bytes(int64_t bytes);             // "512 B", "1.5 MiB"
 std::string Fixed(double value, int digits);  // "–" for NaN
 // "1.234 [1.201, 1.268]"; without interval where low and high are both 0.
 std::string WithInterval(double value, double low, double high, int digits = 3);

@@ -1,0 +1,111 @@
+#include "client/local_worker.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "client/repro.h"
+#include "client/state_folder.h"
+#include "client/text.h"
+
+namespace assay::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LocalTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "assay-local-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void AddProgram(const fs::path& path) {
+    fs::create_directories((folder_ / path).parent_path());
+    ASSERT_TRUE(WriteFile(folder_ / path, "#!/bin/sh\n", 0755).ok());
+  }
+  fs::path folder_;
+};
+
+TEST_F(LocalTest, WorkerConfigIsToml) {
+  const LocalWorker worker = {.server = "127.0.0.1:1",
+                              .token_file = "/state/worker.token",
+                              .state_folder = "/state/a \"quoted\\ folder",
+                              .threads = 2,
+                              .torch_runner = "/bin/assay-runner-torch",
+                              .venv = "/venv",
+                              .python_path = "/src/runner/python",
+                              .environments = {{"nightly", "/venv-nightly"}}};
+  const toml::table config = toml::parse(WorkerConfig(worker));
+  EXPECT_EQ(config["state_dir"].value<std::string>(), "/state/a \"quoted\\ folder");
+  EXPECT_EQ(config["threads"].value<int>(), 2);
+  const toml::array& runners = *config["runner"].as_array();
+  ASSERT_EQ(runners.size(), 3u);
+  EXPECT_EQ((*runners[0].as_table())["name"].value<std::string>(), "torch");
+  const toml::table& nightly = *runners[2].as_table();
+  EXPECT_EQ(nightly["environment"].value<std::string>(), "nightly");
+  EXPECT_EQ(nightly["command"][0].value<std::string>(), "/venv-nightly/bin/python");
+  EXPECT_EQ(nightly["variables"]["PYTHONPATH"].value<std::string>(), "/src/runner/python");
+  EXPECT_EQ(nightly["trusted"].value<bool>(), true);
+}
+
+TEST_F(LocalTest, EnvironmentsMustBeVirtualEnvironments) {
+  AddProgram("venv/bin/python");
+  const auto environment = ParseEnvironment("nightly=" + (folder_ / "venv").string());
+  ASSERT_TRUE(environment.ok()) << environment.status();
+  EXPECT_EQ(environment->first, "nightly");
+  EXPECT_TRUE(absl::IsNotFound(ParseEnvironment("a=" + folder_.string()).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseEnvironment("a").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseEnvironment("=x").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseEnvironment("default=" + (folder_ / "venv").string()).status()));
+}
+
+TEST_F(LocalTest, FindsProgramsWhereTheyAreBuiltAndInstalled) {
+  std::map<std::string, std::string> env;
+  const GetEnv get = [&](const char* name) { return env.contains(name) ? env[name] : ""; };
+  AddProgram("build/release/server/assay-server");
+  AddProgram("path/assay-worker");
+  AddProgram(".venv/bin/python");
+  fs::create_directories(folder_ / "runner/python/assay_runner");
+  const Installation installation(folder_ / "build/release/client", get);
+  EXPECT_EQ(*installation.Program("server", "assay-server"), folder_ / "build/release/server/assay-server");
+  EXPECT_TRUE(absl::IsNotFound(installation.Program("worker", "assay-worker").status()));
+  env["PATH"] = "/nonexistent:" + (folder_ / "path").string();
+  EXPECT_EQ(*installation.Program("worker", "assay-worker"), folder_ / "path/assay-worker");
+  EXPECT_EQ(*installation.Venv(), folder_ / ".venv");
+  EXPECT_EQ(installation.PythonPath(), folder_ / "runner/python");
+  env["ASSAY_VENV"] = "/nonexistent";
+  EXPECT_TRUE(absl::IsNotFound(installation.Venv().status()));
+}
+
+TEST_F(LocalTest, ReproFolderIsWholeAndNeverOverwritten) {
+  v1::Evaluation evaluation;
+  evaluation.set_id("7");
+  evaluation.mutable_candidate()->set_compiler("inductor");
+  v1::Measurement measurement;
+  measurement.set_outcome_class(v1::RUNTIME_FAIL);
+  measurement.set_secret_seed("abcd");
+  measurement.mutable_policy()->set_name("sweep");
+  v1::GraphSample sample;
+  sample.set_hash(std::string(64, 'a'));
+  sample.set_model("model");
+  const fs::path out = folder_ / ReproFolderName("7", "timm/a b'c");
+  EXPECT_EQ(out.filename(), "repro-7-timm-a-b-c");
+  ASSERT_TRUE(WriteRepro(out, evaluation, "timm/a", measurement, sample).ok());
+  EXPECT_EQ(*ReadFile(out / "sample/model.py"), "model");
+  const std::string trial = *ReadFile(out / "trial.json");
+  EXPECT_NE(trial.find(R"("secretSeed":"abcd")"), std::string::npos) << trial;
+  EXPECT_NE(trial.find(R"("graphHash":"aaaa)"), std::string::npos) << trial;
+  EXPECT_NO_THROW(toml::parse(*ReadFile(out / "worker.toml")));
+  struct stat info {};
+  ASSERT_EQ(::stat((out / "run.sh").c_str(), &info), 0);
+  EXPECT_NE(info.st_mode & S_IXUSR, 0u);
+  EXPECT_TRUE(absl::IsAlreadyExists(WriteRepro(out, evaluation, "timm/a", measurement, sample)));
+}
+
+}  // namespace
+}  // namespace assay::client
