@@ -8,6 +8,7 @@ import hashlib
 import os
 import pathlib
 import sys
+import tempfile
 
 # Before PyTorch and NumPy are imported: neither may start a thread or a pool of processes, else the parent could not fork.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -47,21 +48,19 @@ def description(fork: bool) -> dict[str, object]:
     }
 
 
-def prepare(directory: str | None) -> str | None:
-    """Uses the tool chain's folder; the part of it that this process reads."""
-    if directory is None:
-        return None
-    folder = toolchain.find(directory)
-    if folder is None:
-        print(
-            f"assay_runner: {directory} has no parts for this machine, so every trial compiles them itself; run: "
-            f"{sys.executable} -m assay_runner --warm {directory}",
-            file=sys.stderr,
-            flush=True,
-        )
-        return None
-    toolchain.Toolchain(folder).install()
-    toolchain.warm_process()
+def prepare(directory: str | None, own: str) -> str:
+    """Makes this process ready to fork trials that compile at once. Returns the tool chain's folder: that in `directory`, or one that is made
+    in `own`, which ends with this process."""
+    folder = toolchain.find(directory) if directory else None
+    if folder is not None:
+        toolchain.Toolchain(folder).install()
+        toolchain.warm_process()
+        return folder
+    if directory:
+        command = f"{sys.executable} -m assay_runner --warm {directory}"
+        print(f"assay_runner: {directory} has no parts for this machine; '{command}' makes them", file=sys.stderr, flush=True)
+    folder = os.path.join(own, "parts")
+    toolchain.Toolchain(None).learn(folder)
     return folder
 
 
@@ -72,7 +71,11 @@ def main() -> int:
     parser.add_argument("--no-fork", action="store_true", help="serve one trial in this process")
     parser.add_argument("--no-isolation", action="store_true", help="fork without namespaces, as where the kernel forbids them")
     parser.add_argument("--warm", metavar="DIR", help="fill the tool chain's folder and end")
-    parser.add_argument("--toolchain", metavar="DIR", help="the tool chain's folder; may be read-only")
+    parser.add_argument(
+        "--toolchain",
+        metavar="DIR",
+        help="the tool chain's folder; may be read-only; without it one is made at each start, which takes half a minute",
+    )
     options = parser.parse_args()
     if options.warm:
         try:
@@ -83,21 +86,24 @@ def main() -> int:
         return 0
     threads = torch.get_num_threads()
     described = description(fork=not options.no_fork)
-    folder = prepare(options.toolchain)
 
     def serve(channel: Channel, directory: str) -> int:
-        os.environ["TMPDIR"] = directory
+        os.environ["TMPDIR"] = tempfile.tempdir = directory  # the second one is Python's own, remembered
+        toolchain.use_folder(os.path.join(directory, "cache"))
         return session.Session(channel, directory, lambda: described, threads).serve()
 
     channel = Channel(3, 4)
     if options.no_fork:
-        import tempfile
-
         with tempfile.TemporaryDirectory(prefix="assay-trial-") as directory:
             return serve(channel, directory)
     trial.become_parent()
-    return parent.Parent(channel, lambda: described, serve, [folder] if folder else [], not options.no_isolation).serve()
+    with tempfile.TemporaryDirectory(prefix="assay-toolchain-") as own:
+        folder = prepare(options.toolchain, own)
+        return parent.Parent(channel, lambda: described, serve, [folder], not options.no_isolation).serve()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # taking PyTorch down in order costs seconds and frees nothing that the kernel would not

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from unittest import mock
 
 import torch
 import torch._dynamo
 import torch._inductor
+from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.graph import GraphLowering
 
 from assay_runner import options as schemas
@@ -23,6 +25,8 @@ from assay_runner.graph import Graph, weights
 
 EAGER = "eager-python"
 INDUCTOR = "inductor"
+
+_COMPILE_THREADS = 8  # at most
 
 
 def describe(cuda: bool) -> list[dict[str, object]]:
@@ -82,13 +86,14 @@ def _inductor(graph: Graph, options: dict[str, object], folder: str) -> Compiled
         frozen = [name for name in weights(graph.parameters) if name not in graph.mutated]
         module = _Bound(graph, frozen).eval()
         take = _without(graph, frozen)
+    settings["compile_threads"] = min(len(os.sched_getaffinity(0)), _COMPILE_THREADS)
     codes: list[str] = []
     counters = torch._dynamo.utils.counters
     counters.clear()
     _reset_peak_memory(graph.device)
     graph.restore("public")
     inputs = take("public")
-    with mock.patch.object(GraphLowering, "save_output_code", staticmethod(codes.append)):
+    with _compile_threads(), mock.patch.object(GraphLowering, "save_output_code", staticmethod(codes.append)):
         start = time.perf_counter_ns()
         call = torch.compile(module, backend="inductor", options=settings, **arguments)
         call(*inputs)
@@ -101,6 +106,19 @@ def _inductor(graph: Graph, options: dict[str, object], folder: str) -> Compiled
         "dynamo.json": json.dumps({name: dict(values) for name, values in counters.items()}, indent=1).encode(),
     }
     return Compiled(call, take, compile_ns, peak, artifacts)
+
+
+@contextlib.contextmanager
+def _compile_threads() -> Iterator[None]:
+    """Kernels are compiled by threads, each waiting for a C++ compiler, never by Inductor's pool of processes (which would import PyTorch
+    again); none of the threads is left for the timed part."""
+    with mock.patch.object(AsyncCompile, "use_process_pool", classmethod(lambda cls: False)):
+        try:
+            yield
+        finally:
+            if AsyncCompile.pool.cache_info().currsize:
+                AsyncCompile.pool().shutdown()
+                AsyncCompile.pool.cache_clear()
 
 
 def _without(graph: Graph, names: list[str]) -> Callable[[str], list[object]]:

@@ -19,7 +19,7 @@ from assay_runner import tensors
 from assay_runner.channel import Channel
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DEADLINE_S = 300
+DEADLINE_S = 120
 
 
 class Peer:
@@ -127,12 +127,12 @@ def read_outputs(fd: int) -> list[torch.Tensor]:
 class Runner(Peer):
     """A runner's process and the channel to it."""
 
-    def __init__(self, *arguments: str, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, prefix: Sequence[str] = ()) -> None:
         super().__init__()
         requests, replies = (end.fileno() for end in self.theirs)
         high = [os.dup2(requests, 100), os.dup2(replies, 101)]
         script = 'exec 3<&100 4>&101 100<&- 101<&-; exec "$@"'
-        command = ["/bin/bash", "-c", script, "bash", sys.executable, "-m", "assay_runner", *arguments]
+        command = ["/bin/bash", "-c", script, "bash", *prefix, sys.executable, "-m", "assay_runner", *arguments]
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **(env or {})}
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, pass_fds=high, cwd="/")
         for fd in high:
@@ -170,8 +170,8 @@ def toolchain_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def start_runner() -> Iterator[Callable[..., Runner]]:
     runners: list[Runner] = []
 
-    def start(*arguments: str, env: Mapping[str, str] | None = None) -> Runner:
-        runners.append(Runner(*arguments, env=env))
+    def start(*arguments: str, **how: object) -> Runner:
+        runners.append(Runner(*arguments, **how))
         return runners[-1]
 
     yield start

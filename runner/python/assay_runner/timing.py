@@ -99,7 +99,7 @@ def sample(
     with no_collections():
         start = time.perf_counter_ns()
         for index, which in enumerate(order):
-            if budget_ns and index % 2 == 0 and time.perf_counter_ns() - start >= budget_ns:
+            if budget_ns and index and index % 2 == 0 and time.perf_counter_ns() - start >= budget_ns:
                 break
             if restore is not None:
                 restore()

@@ -75,6 +75,7 @@ class Toolchain:
         os.makedirs(os.path.join(folder, "headers"))
         use_folder(os.path.join(folder, "headers"), header=True)
         warm_process()
+        self._learning = False
         with open(os.path.join(folder, "toolchain.json"), "w", encoding="utf-8") as file:
             json.dump(self.answers, file, indent=1)
 
