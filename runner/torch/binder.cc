@@ -114,7 +114,8 @@ std::optional<std::vector<const Value*>> Match(const c10::FunctionSchema& schema
   size_t places = 0;
   while (places < arguments.size() && !arguments[places].kwarg_only()) ++places;
   size_t taken = positional.size();
-  if (taken > places || (taken == places && taken > 0 && positional.back().single() && IsIntList(arguments[places - 1].real_type()))) {
+  if (taken > places || (taken == places && taken > 0 && positional.back().single() && IsIntList(arguments[places - 1].real_type()) &&
+                         !arguments[places - 1].N())) {
     // Separate numbers for the one list that is positional (after `self`, where there is one).
     const size_t first = places - 1;
     const size_t own = places > 0 && arguments[0].name() == "self" ? 1 : 0;
