@@ -94,6 +94,7 @@ class Program {
   // (calls on one device run in order). `arguments` in the order of @main's; results replace `outputs`.
   absl::Status Call(std::span<PJRT_Buffer* const> arguments, bool wait, std::vector<Buffer>& outputs) const;
   size_t output_count() const { return output_count_; }
+  PJRT_LoadedExecutable* loaded() const { return loaded_.get(); }
   absl::StatusOr<ProgramFacts> Facts() const { return FactsOf(*executable_.plugin(), executable_.get()); }
 
  private:

@@ -67,12 +67,14 @@ class Runner:
   def __init__(self, command, **popen):
     requests, self._requests = socket.socketpair()
     self._replies, replies = socket.socketpair()
-    with requests, replies:
-      # The child's own descriptors 3 and 4, whatever their numbers are here.
-      move = ["sh", "-c", f'exec 3<&{requests.fileno()} 4>&{replies.fileno()}; exec "$0" "$@"']
-      self.process = subprocess.Popen(
-        [*move, *map(str, command)], pass_fds=(requests.fileno(), replies.fileno()), stdin=subprocess.DEVNULL, **popen
-      )
+    # The child's own descriptors must be 3 and 4; from high ones neither can overwrite the other.
+    high = [fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 64) for one in (requests, replies)]
+    move = ["bash", "-c", f'exec 3<&{high[0]} 4>&{high[1]} {high[0]}<&- {high[1]}>&-; exec "$0" "$@"']
+    self.process = subprocess.Popen([*move, *map(str, command)], pass_fds=high, stdin=subprocess.DEVNULL, **popen)
+    for fd in high:
+      os.close(fd)
+    requests.close()
+    replies.close()
     self._lines = self._replies.makefile("rb")
     self._next = 1
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <utility>
 
+#include "graph/canonical.h"
 #include "graph/parse.h"
 #include "graph/text.h"
 #include "runner/memory_file.h"
@@ -182,7 +183,8 @@ Service::Reply Service::Load(const json::object& params, runner::Message& messag
     if (target_->devices()[i].id == *device) device_ = static_cast<int>(i);
   }
   if (device_ < 0) return Error{kUnsupported, Cat("this runner has no device ", *device, "; `describe` lists its devices")};
-  model_ = *std::move(model);
+  // Printed again: the lowering traces on the host, whatever the device is.
+  model_ = graph::CanonicalModel(*graph, "cpu");
   inputs_.emplace(*std::move(inputs));
   // A program leaves its arguments as they are.
   return json::object{{"load_ns", NowNs() - start}, {"mutated", json::array()}};
