@@ -33,7 +33,8 @@ std::optional<std::string> ReadLine(const fs::path& file) {
 std::optional<int64_t> ReadNumber(const fs::path& file) {
   const std::optional<std::string> line = ReadLine(file);
   int64_t number = 0;
-  if (!line || std::from_chars(line->data(), line->data() + line->size(), number).ec != std::errc()) return std::nullopt;
+  if (!line || std::from_chars(line->data(), line->data() + line->size(), number).ec != std::errc())
+    return std::nullopt;
   return number;
 }
 
@@ -154,7 +155,14 @@ std::string StableText(const json::value& value) {
   return text;
 }
 
-Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, const fs::path& root) {
+int64_t MemoryLimitOf(const Config& config, const fs::path& root) {
+  if (config.memory_limit_bytes > 0) return config.memory_limit_bytes;
+  const int64_t total = TotalMemory(root), limit = MemoryLimit(root);
+  return (limit > 0 && total > 0 ? std::min(limit, total) : std::max(limit, total)) / 5 * 4;
+}
+
+Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, bool memory_enforced,
+                               const fs::path& root) {
   constexpr int64_t kGiB = int64_t{1} << 30;
   Environment environment;
   json::object system;
@@ -205,12 +213,11 @@ Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunn
                       {"sandbox", std::string(Name(config.sandbox))},
                       {"threads", config.threads},
                       {"pinned_cpus", json::value_from(config.cpus)},
-                      {"memory_enforced", "none"}};
+                      {"memory_enforced", memory_enforced ? "cgroup" : "none"}};
   environment.json["cohort"] = json::object(
       {{"devices", fmt::format("{}", fmt::join(cohort_models, "; "))}, {"software", std::move(cohort_software)}});
   environment.hash = graph::Sha256Hex(StableText(environment.json));
-  const int64_t usable = limit > 0 && total > 0 ? std::min(limit, total) : std::max(limit, total);
-  environment.memory_limit_bytes = config.memory_limit_bytes > 0 ? config.memory_limit_bytes : usable / 5 * 4;
+  environment.memory_limit_bytes = MemoryLimitOf(config, root);
   return environment;
 }
 

@@ -3,13 +3,12 @@
 // Thread safety: pure functions, apart from the system's files.
 #pragma once
 
+#include <boost/json.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "worker/config.h"
 #include "worker/runner_pool.h"
@@ -17,13 +16,16 @@
 namespace assay::worker {
 
 struct Environment {
-  boost::json::object json;      // keys sorted
-  std::string hash;              // of json; a reboot does not change it
+  boost::json::object json;        // keys sorted
+  std::string hash;                // of json; a reboot does not change it
   int64_t memory_limit_bytes = 0;  // of one runner
 };
 
-// `root` is "/" but in tests: where /proc and /sys are found.
-Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners,
+// The memory that a runner may use where a policy says nothing: as configured, else 80 % of what the worker may use.
+int64_t MemoryLimitOf(const Config& config, const std::filesystem::path& root = "/");
+
+// `memory_enforced` says whether runners are held to it. `root` is "/" but in tests: where /proc and /sys are found.
+Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, bool memory_enforced,
                                const std::filesystem::path& root = "/");
 
 // Load average, clocks of the CPUs, temperatures, throttling counts: what the system tells of them.

@@ -30,8 +30,8 @@ absl::StatusOr<runner::TensorBytes> ReadOutputs(int fd, int64_t outputs, int64_t
   absl::StatusOr<runner::TensorBytes> tensors = runner::ReadTensors(fd, max_bytes);
   if (!tensors.ok()) return tensors.status();
   if (static_cast<int64_t>(tensors->layout.entries.size()) != outputs) {
-    return absl::InvalidArgumentError(fmt::format("the runner told of {} outputs and wrote {} tensors", outputs,
-                                                  tensors->layout.entries.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("the runner told of {} outputs and wrote {} tensors", outputs, tensors->layout.entries.size()));
   }
   for (int64_t i = 0; i < outputs; ++i) {
     if (tensors->layout.Find(std::to_string(i)) == nullptr) {
@@ -88,7 +88,8 @@ bool SameBytes(const runner::TensorBytes& a, const runner::TensorBytes& b) {
          std::equal(a.layout.entries.begin(), a.layout.entries.end(), b.layout.entries.begin(),
                     [&](const auto& x, const auto& y) {
                       const auto left = a.Data(x), right = b.Data(y);
-                      return x.spec.name == y.spec.name && std::equal(left.begin(), left.end(), right.begin(), right.end());
+                      return x.spec.name == y.spec.name &&
+                             std::equal(left.begin(), left.end(), right.begin(), right.end());
                     });
 }
 

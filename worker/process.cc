@@ -19,7 +19,11 @@ namespace {
 // Length of the UTF-8 character at the start of `text`, 0 where it is not one.
 size_t CharacterLength(std::string_view text) {
   const unsigned char c = text[0];
-  const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+  const size_t length = c < 0x80                ? 1
+                        : c >= 0xc2 && c < 0xe0 ? 2
+                        : c >= 0xe0 && c < 0xf0 ? 3
+                        : c >= 0xf0 && c < 0xf5 ? 4
+                                                : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i) {
     if ((text[i] & 0xc0) != 0x80) return 0;
@@ -87,7 +91,8 @@ absl::StatusOr<std::unique_ptr<Process>> Process::Start(const Launch& launch,
   std::vector<runner::UniqueFd> high;
   for (const auto& [from, to] : fds) {
     high.emplace_back(::fcntl(from, F_DUPFD_CLOEXEC, 100));
-    if (!high.back().valid()) return absl::InternalError(fmt::format("dup of descriptor {}: {}", from, strerror(errno)));
+    if (!high.back().valid())
+      return absl::InternalError(fmt::format("dup of descriptor {}: {}", from, strerror(errno)));
   }
   SpawnActions spawn;
   posix_spawn_file_actions_addopen(&spawn.actions, 0, "/dev/null", O_RDONLY, 0);

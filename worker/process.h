@@ -48,8 +48,8 @@ class Process {
   ~Process();  // kills what is left
 
   pid_t pid() const { return pid_; }
-  int pidfd() const { return pidfd_.get(); }      // readable when the process has ended
-  int output() const { return output_.get(); }    // non-blocking
+  int pidfd() const { return pidfd_.get(); }    // readable when the process has ended
+  int output() const { return output_.get(); }  // non-blocking
   bool ended() const { return reaped_; }
 
   // To every process of its session that has not left the group.

@@ -59,8 +59,8 @@ absl::StatusOr<std::string> HashRunnerEnvironment(const RunnerConfig& runner) {
       }
     }
     if (parts.size() == 1) {
-      return absl::NotFoundError(fmt::format("runner {}: {} holds no installed packages (lib/*/site-packages/*.dist-info)",
-                                             runner.name, runner.venv));
+      return absl::NotFoundError(fmt::format(
+          "runner {}: {} holds no installed packages (lib/*/site-packages/*.dist-info)", runner.name, runner.venv));
     }
     std::sort(parts.begin() + 1, parts.end());
   }

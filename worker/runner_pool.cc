@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "google/protobuf/util/json_util.h"
+#include "worker/environment.h"
 #include "worker/runner_environment.h"
 
 namespace assay::worker {
@@ -31,17 +32,19 @@ std::string TextOf(const json::object& object, std::string_view key) {
 absl::Status CheckSchema(const std::string& compiler, const json::object& schema) {
   const json::value* additional = schema.if_contains("additionalProperties");
   if (TextOf(schema, "type") != "object" || additional == nullptr || !additional->is_bool() || additional->get_bool()) {
-    return Wrong(fmt::format("options of {} must be {{\"type\": \"object\", \"additionalProperties\": false, …}}", compiler));
+    return Wrong(
+        fmt::format("options of {} must be {{\"type\": \"object\", \"additionalProperties\": false, …}}", compiler));
   }
   const json::value* properties = schema.if_contains("properties");
   if (properties == nullptr) return absl::OkStatus();
-  if (!properties->is_object()) return Wrong(fmt::format("properties of the options of {} must be an object", compiler));
+  if (!properties->is_object())
+    return Wrong(fmt::format("properties of the options of {} must be an object", compiler));
   for (const auto& [name, value] : properties->get_object()) {
     const json::object* property = value.if_object();
     const std::string type = property ? TextOf(*property, "type") : "";
     const bool bounded = property && property->contains("minimum") && property->contains("maximum");
-    if (property == nullptr || !(property->contains("enum") || type == "boolean" ||
-                                 ((type == "integer" || type == "number") && bounded))) {
+    if (property == nullptr ||
+        !(property->contains("enum") || type == "boolean" || ((type == "integer" || type == "number") && bounded))) {
       return Wrong(fmt::format("option {} of {} must be an enumeration, a boolean or a number with minimum and maximum",
                                std::string_view(name), compiler));
     }
@@ -51,13 +54,15 @@ absl::Status CheckSchema(const std::string& compiler, const json::object& schema
 
 absl::Status ReadCompiler(const json::value& value, KnownRunner& runner) {
   const json::object* object = value.if_object();
-  if (object == nullptr || TextOf(*object, "name").empty()) return Wrong("each of compilers must be an object with a name");
+  if (object == nullptr || TextOf(*object, "name").empty())
+    return Wrong("each of compilers must be an object with a name");
   v1::Compiler& compiler = *runner.offer.add_compilers();
   compiler.set_name(TextOf(*object, "name"));
   compiler.set_version(TextOf(*object, "version"));
   compiler.set_baseline(TextOf(*object, "baseline"));
   const json::value* options = object->if_contains("options");
-  if (options == nullptr || !options->is_object()) return Wrong(fmt::format("{} has no options schema", compiler.name()));
+  if (options == nullptr || !options->is_object())
+    return Wrong(fmt::format("{} has no options schema", compiler.name()));
   if (absl::Status closed = CheckSchema(compiler.name(), options->get_object()); !closed.ok()) return closed;
   if (!google::protobuf::util::JsonStringToMessage(json::serialize(*options), compiler.mutable_options()).ok()) {
     return Wrong(fmt::format("options of {} are not JSON that can be kept", compiler.name()));
@@ -134,7 +139,7 @@ absl::StatusOr<KnownRunner> RunnerPool::Describe(const RunnerConfig& config, std
   absl::StatusOr<Launch> launch = PlanLaunch(config, config_.sandbox);
   if (!launch.ok()) return launch.status();
   runner.launch = *std::move(launch);
-  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = StartProcess(runner.launch, MemoryLimitOf(config_));
   if (!process.ok()) return process.status();
   const auto fail = [&](std::string_view message) {
     const std::string output = (*process)->Output();
@@ -156,25 +161,40 @@ absl::StatusOr<KnownRunner> RunnerPool::Describe(const RunnerConfig& config, std
   return runner;
 }
 
-absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerPool::WarmParent(const KnownRunner& runner) {
+absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerPool::StartProcess(const Launch& launch,
+                                                                        int64_t memory_limit_bytes) {
+  if (groups_ == nullptr) return RunnerProcess::Start(io_, launch);
+  absl::StatusOr<std::unique_ptr<MemoryGroup>> group = groups_->Make(memory_limit_bytes);
+  if (!group.ok()) return group.status();
+  return RunnerProcess::Start(io_, launch, *std::move(group));
+}
+
+absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerPool::WarmParent(const KnownRunner& runner,
+                                                                      int64_t memory_limit_bytes) {
   const std::string key = KeyOf(runner.config);
   auto found = std::find_if(parents_.begin(), parents_.end(), [&](const Parent& p) { return p.key == key; });
-  if (found != parents_.end() && found->process->alive()) return found->process;
+  if (found != parents_.end() && found->process->alive()) {
+    if (MemoryGroup* group = found->process->memory_group()) {
+      if (absl::Status limited = group->SetLimit(memory_limit_bytes); !limited.ok()) return limited;
+    }
+    return found->process;
+  }
   if (found != parents_.end()) parents_.erase(found);
-  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> process = StartProcess(runner.launch, memory_limit_bytes);
   if (process.ok() && runner.config.warm) parents_.push_back({key, *process});
   return process;
 }
 
-absl::StatusOr<TrialProcess> RunnerPool::Start(const KnownRunner& runner, std::stop_token stop) {
+absl::StatusOr<TrialProcess> RunnerPool::Start(const KnownRunner& runner, int64_t memory_limit_bytes,
+                                               std::stop_token stop) {
   if (!runner.forks) {
-    absl::StatusOr<std::shared_ptr<RunnerProcess>> process = RunnerProcess::Start(io_, runner.launch);
+    absl::StatusOr<std::shared_ptr<RunnerProcess>> process = StartProcess(runner.launch, memory_limit_bytes);
     if (!process.ok()) return process.status();
     return TrialProcess{*std::move(process), config_.sandbox == SandboxLevel::kFull};
   }
   std::string message;
   for (int attempt = 0; attempt < 2; ++attempt) {  // a parent that died since the last trial is started again once
-    absl::StatusOr<std::shared_ptr<RunnerProcess>> parent = WarmParent(runner);
+    absl::StatusOr<std::shared_ptr<RunnerProcess>> parent = WarmParent(runner, memory_limit_bytes);
     if (!parent.ok()) return parent.status();
     (*parent)->ClearOutput();
     Outcome<std::shared_ptr<RunnerProcess>> child = (*parent)->Fork(After(runner.config.start_timeout_seconds), stop);

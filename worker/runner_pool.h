@@ -1,15 +1,14 @@
-// The runners of a worker's configuration: what each describes, and a process for each trial. A runner that can fork has
-// one warm parent here, started again where it died; any other is started for every trial.
-// Thread safety: none; a pool belongs to the thread that runs `io`, and must end before it does.
+// The runners of a worker's configuration: what each describes, and a process for each trial. A runner that can fork
+// has one warm parent here, started again where it died; any other is started for every trial. Thread safety: none; a
+// pool belongs to the thread that runs `io`, and must end before it does.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/json.hpp>
 
 #include "absl/status/statusor.h"
 #include "assay/v1/workers.pb.h"
@@ -35,25 +34,29 @@ struct TrialProcess {
 
 class RunnerPool {
  public:
-  RunnerPool(boost::asio::io_context& io, const Config& config) : io_(io), config_(config) {}
+  // `groups`, where there are any, limit the runners' memory.
+  RunnerPool(boost::asio::io_context& io, const Config& config, MemoryGroups* groups = nullptr)
+      : io_(io), config_(config), groups_(groups) {}
   ~RunnerPool();
 
-  // Starts the runner, asks it to describe itself and keeps its parent warm. The error names the runner, and has the end
-  // of its output.
+  // Starts the runner, asks it to describe itself and keeps its parent warm. The error names the runner, and has the
+  // end of its output.
   absl::StatusOr<KnownRunner> Describe(const RunnerConfig& runner, std::stop_token stop);
 
   // A process that serves one trial. Its output starts empty.
-  absl::StatusOr<TrialProcess> Start(const KnownRunner& runner, std::stop_token stop);
+  absl::StatusOr<TrialProcess> Start(const KnownRunner& runner, int64_t memory_limit_bytes, std::stop_token stop);
 
  private:
   struct Parent {
     std::string key;
     std::shared_ptr<RunnerProcess> process;
   };
-  absl::StatusOr<std::shared_ptr<RunnerProcess>> WarmParent(const KnownRunner& runner);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> StartProcess(const Launch& launch, int64_t memory_limit_bytes);
+  absl::StatusOr<std::shared_ptr<RunnerProcess>> WarmParent(const KnownRunner& runner, int64_t memory_limit_bytes);
 
   boost::asio::io_context& io_;
   const Config& config_;
+  MemoryGroups* groups_;
   std::vector<Parent> parents_;
 };
 

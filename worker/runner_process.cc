@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -78,16 +77,23 @@ RunnerProcess::RunnerProcess(boost::asio::io_context& io, runner::UniqueFd reque
 
 RunnerProcess::~RunnerProcess() { Kill(); }
 
-absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerProcess::Start(boost::asio::io_context& io, const Launch& launch) {
+absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerProcess::Start(boost::asio::io_context& io, const Launch& launch,
+                                                                    std::shared_ptr<MemoryGroup> group) {
   absl::StatusOr<SocketPair> requests = MakeSocketPair();
   if (!requests.ok()) return requests.status();
   absl::StatusOr<SocketPair> replies = MakeSocketPair();
   if (!replies.ok()) return replies.status();
-  absl::StatusOr<std::unique_ptr<Process>> process = Process::Start(
-      launch, {{requests->there.get(), runner::kRequestFd}, {replies->there.get(), runner::kReplyFd}});
+  Launch limited = launch;
+  if (group) {
+    // Enters the group before anything else, so that nothing of the runner is outside.
+    const std::vector<std::string> enter = {"/bin/sh", "-c", "echo 0 > \"$0\" && exec \"$@\"", group->procs().string()};
+    limited.arguments.insert(limited.arguments.begin(), enter.begin(), enter.end());
+  }
+  absl::StatusOr<std::unique_ptr<Process>> process =
+      Process::Start(limited, {{requests->there.get(), runner::kRequestFd}, {replies->there.get(), runner::kReplyFd}});
   if (!process.ok()) return process.status();
-  std::shared_ptr<RunnerProcess> started(
-      new RunnerProcess(io, std::move(requests->here), std::move(replies->here)));
+  std::shared_ptr<RunnerProcess> started(new RunnerProcess(io, std::move(requests->here), std::move(replies->here)));
+  started->group_ = std::move(group);
   started->process_ = *std::move(process);
   started->exit_ = std::make_unique<Descriptor>(io, Duplicate(started->process_->pidfd()));
   started->output_ = std::make_unique<Descriptor>(io, Duplicate(started->process_->output()));
@@ -259,7 +265,8 @@ Outcome<Reply> RunnerProcess::Call(std::string_view method, json::object params,
   }
   json::value* result = message->json.if_contains("result");
   if (result == nullptr || !result->is_object()) {
-    return Ended(CallFailure::Kind::kProtocol, fmt::format("{}: a reply must have a result or an error object", method));
+    return Ended(CallFailure::Kind::kProtocol,
+                 fmt::format("{}: a reply must have a result or an error object", method));
   }
   reply.result = std::move(result->get_object());
   reply.message = std::move(*message);
@@ -280,9 +287,10 @@ Outcome<std::shared_ptr<RunnerProcess>> RunnerProcess::Fork(Clock::time_point de
   if (number == nullptr || !number->is_int64() || isolated == nullptr || !isolated->is_bool() || !pidfd.valid()) {
     return Ended(CallFailure::Kind::kProtocol, "fork must give child, isolated and the descriptor pidfd");
   }
-  std::shared_ptr<RunnerProcess> child(
-      new RunnerProcess(io_, std::move(requests->here), std::move(replies->here)));
+  std::shared_ptr<RunnerProcess> child(new RunnerProcess(io_, std::move(requests->here), std::move(replies->here)));
   child->exit_ = std::make_unique<Descriptor>(io_, Duplicate(pidfd.get()));
+  child->group_ = group_;
+  if (group_) child->oom_kills_ = group_->oom_kills();
   child->process_ = process_;
   child->parent_ = shared_from_this();
   child->child_pidfd_ = std::move(pidfd);
@@ -315,9 +323,7 @@ ProcessEnd RunnerProcess::EndOfChild(int number) {
   return {0, SIGKILL};  // the parent has gone, and its children with it
 }
 
-ProcessEnd RunnerProcess::EndOf() {
-  return parent_ ? parent_->EndOfChild(child_number_) : process_->Reap();
-}
+ProcessEnd RunnerProcess::EndOf() { return parent_ ? parent_->EndOfChild(child_number_) : process_->Reap(); }
 
 CallFailure RunnerProcess::Ended(CallFailure::Kind kind, std::string message) {
   CallFailure failure{kind, "", std::move(message)};
@@ -331,6 +337,10 @@ CallFailure RunnerProcess::Ended(CallFailure::Kind kind, std::string message) {
   if (end.signal != 0) {
     failure.kind = CallFailure::Kind::kSignal;
     failure.message = fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal));
+    if (group_ && group_->oom_kills() > oom_kills_) {
+      failure.error_class = "out_of_memory";
+      failure.message = "was killed by the kernel: it passed its memory limit";
+    }
   } else {
     failure.message = fmt::format("exited with code {}", end.exit_code);
   }

@@ -3,6 +3,9 @@
 // Thread safety: none; one thread a runner, the one that runs `io`. The stop token may be triggered from anywhere.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/json.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -14,12 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/json.hpp>
-
 #include "absl/status/statusor.h"
 #include "runner/channel.h"
+#include "worker/memory_group.h"
 #include "worker/process.h"
 
 namespace assay::worker {
@@ -37,7 +37,7 @@ struct CallFailure {
     kCancelled,  // the stop token: killed
   };
   Kind kind = Kind::kError;
-  std::string error_class;  // of an error reply: "compile_fail", …
+  std::string error_class;  // of an error reply: "compile_fail", …; "out_of_memory" of a process killed for it too
   std::string message;      // one line
   int exit_code = 0;
   int signal = 0;
@@ -73,7 +73,9 @@ struct NamedFd {
 class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
  public:
   // Starts the command. Its first request shows whether it serves.
-  static absl::StatusOr<std::shared_ptr<RunnerProcess>> Start(boost::asio::io_context& io, const Launch& launch);
+  // `group`, where there is one, limits the memory of it and its children.
+  static absl::StatusOr<std::shared_ptr<RunnerProcess>> Start(boost::asio::io_context& io, const Launch& launch,
+                                                              std::shared_ptr<MemoryGroup> group = nullptr);
 
   ~RunnerProcess();
 
@@ -91,6 +93,7 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   void Close(Clock::duration limit);
 
   bool alive() const { return alive_; }
+  MemoryGroup* memory_group() { return group_.get(); }
   // Ran in namespaces of its own: forked ones as the parent said, others as `sandboxed` says.
   bool isolated() const { return isolated_; }
   // The last of what it, or the parent that it shares them with, wrote to standard output and standard error.
@@ -120,11 +123,13 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   Descriptor requests_, replies_;
   std::unique_ptr<Descriptor> exit_, output_;
   runner::Framing framing_;
-  std::shared_ptr<Process> process_;        // its own, or its parent's
-  std::shared_ptr<RunnerProcess> parent_;   // of a forked one
+  std::shared_ptr<MemoryGroup> group_;     // outlives the process below
+  std::shared_ptr<Process> process_;       // its own, or its parent's
+  std::shared_ptr<RunnerProcess> parent_;  // of a forked one
   runner::UniqueFd child_pidfd_;
   int child_number_ = 0;
-  std::map<int, ProcessEnd> child_ends_;    // of a parent: told and not yet asked for
+  std::map<int, ProcessEnd> child_ends_;  // of a parent: told and not yet asked for
+  int64_t oom_kills_ = 0;                 // of the group, when the process started
   int64_t last_id_ = 0;
   bool alive_ = true;
   bool isolated_ = false;

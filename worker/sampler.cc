@@ -22,9 +22,7 @@ Clock::time_point After(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-CallFailure Broken(std::string message) {
-  return CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)};
-}
+CallFailure Broken(std::string message) { return CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)}; }
 
 struct PairReply {
   std::vector<int64_t> ns;
@@ -74,7 +72,8 @@ std::string Contradiction(const std::vector<int64_t>& ns, int64_t request_ns) {
     if (__builtin_add_overflow(sum, sample, &sum)) return "the samples' times overflow";
   }
   if (sum <= request_ns) return "";
-  return fmt::format("the samples' times add up to {} ns; the request took {} ns by the worker's clock", sum, request_ns);
+  return fmt::format("the samples' times add up to {} ns; the request took {} ns by the worker's clock", sum,
+                     request_ns);
 }
 
 absl::StatusOr<runner::MemoryFile> NewOutputs() { return runner::MemoryFile::Create("assay-outputs"); }
@@ -93,9 +92,9 @@ class PairSampler : public Sampler {
   std::optional<SampleFailure> Take(const Chunk& chunk, std::stop_token stop, Samples& samples) override {
     absl::StatusOr<runner::MemoryFile> file = NewOutputs();
     if (!file.ok()) return SampleFailure{-1, NoMemoryFile(file.status())};
-    Outcome<PairReply> reply =
-        RequestPair(*arms_[0].process, {arms_[0].handle, arms_[1].handle}, set_, chunk.order,
-                    {chunk.batch[0], chunk.batch[1]}, chunk.budget_ns, chunk.keep, file->fd(), chunk.limit_seconds, stop);
+    Outcome<PairReply> reply = RequestPair(*arms_[0].process, {arms_[0].handle, arms_[1].handle}, set_, chunk.order,
+                                           {chunk.batch[0], chunk.batch[1]}, chunk.budget_ns, chunk.keep, file->fd(),
+                                           chunk.limit_seconds, stop);
     if (!reply.ok()) return SampleFailure{-1, reply.failure()};
     samples.contradiction = Contradiction(reply->ns, reply->request_ns);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
@@ -187,9 +186,8 @@ class SwitchingSampler : public Sampler {
     const int discarded = Discarded(run);
     const std::vector<int> order(discarded + run.count, 0);
     const double limit = std::chrono::duration<double>(run.deadline - Clock::now()).count();
-    Outcome<PairReply> reply =
-        RequestPair(*arms_[run.arm].process, {arms_[run.arm].handle}, set_, order, {run.batch}, 0,
-                    run.keep < 0 ? -1 : run.keep + discarded, file->fd(), limit, stop);
+    Outcome<PairReply> reply = RequestPair(*arms_[run.arm].process, {arms_[run.arm].handle}, set_, order, {run.batch},
+                                           0, run.keep < 0 ? -1 : run.keep + discarded, file->fd(), limit, stop);
     if (!reply.ok()) return reply.failure();
     if (samples.contradiction.empty()) samples.contradiction = Contradiction(reply->ns, reply->request_ns);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;

@@ -17,19 +17,19 @@ namespace assay::worker {
 
 // Samples to take.
 struct Chunk {
-  std::vector<int> order;                    // arms, one a sample
-  std::array<int, 2> batch = {1, 1};         // calls in a sample of each arm
-  int64_t budget_ns = 0;                     // may stop after this, at an even number of samples; 0: none
-  int keep = -1;                             // index of the sample whose outputs are wanted; -1: none
-  double limit_seconds = 0;                  // for all of it
+  std::vector<int> order;             // arms, one a sample
+  std::array<int, 2> batch = {1, 1};  // calls in a sample of each arm
+  int64_t budget_ns = 0;              // may stop after this, at an even number of samples; 0: none
+  int keep = -1;                      // index of the sample whose outputs are wanted; -1: none
+  double limit_seconds = 0;           // for all of it
 };
 
 struct Samples {
-  std::vector<int64_t> ns;                   // of the first ns.size() entries of the order
-  int64_t calls_ns = 0;                      // spent on calls, discarded ones included
+  std::vector<int64_t> ns;  // of the first ns.size() entries of the order
+  int64_t calls_ns = 0;     // spent on calls, discarded ones included
   int recompiles = 0;
-  std::optional<runner::MemoryFile> kept;    // outputs of sample `keep`, where it was taken
-  std::string contradiction;                 // not empty: how the times contradict the worker's own clock
+  std::optional<runner::MemoryFile> kept;  // outputs of sample `keep`, where it was taken
+  std::string contradiction;               // not empty: how the times contradict the worker's own clock
 };
 
 // A failure of a chunk, and whose it was: -1 where both arms sit in one process and either may have caused it.

@@ -29,7 +29,11 @@ int ChooseChecked(const std::vector<int>& order, measure::Random& random) {
 class ArmTimer {
  public:
   ArmTimer(Sampler& sampler, TimingRequest request, std::stop_token stop, PhaseLog& phases, TimingResult& result)
-      : sampler_(sampler), request_(std::move(request)), stop_(stop), phases_(phases), result_(result),
+      : sampler_(sampler),
+        request_(std::move(request)),
+        stop_(stop),
+        phases_(phases),
+        result_(result),
         random_(request_.seed) {}
 
   std::optional<SampleFailure> Run() {
@@ -77,9 +81,8 @@ class ArmTimer {
   void ChooseBatches() {
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       call_seconds_[arm] = NewestMedian(request_.calls[arm], request_.policy.warm_up.window);
-      result_.batch[arm] = request_.mutates ? 1
-                                            : measure::CallsPerSample(call_seconds_[arm],
-                                                                      request_.policy.minimum_sample_seconds);
+      result_.batch[arm] =
+          request_.mutates ? 1 : measure::CallsPerSample(call_seconds_[arm], request_.policy.minimum_sample_seconds);
     }
   }
 

@@ -1,6 +1,6 @@
-// Times the two arms of a trial in one process or pair of processes: warm-up, the size of a sample, a pilot, the planned
-// rest (measure/schedule.h). Samples come from a Sampler, so that this is tested without processes.
-// Thread safety: none.
+// Times the two arms of a trial in one process or pair of processes: warm-up, the size of a sample, a pilot, the
+// planned rest (measure/schedule.h). Samples come from a Sampler, so that this is tested without processes. Thread
+// safety: none.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ namespace assay::worker {
 
 struct TimingRequest {
   measure::Policy policy;
-  uint64_t seed = 0;                              // of orders and of the calls that are checked
-  bool mutates = false;                           // one call a sample: tensors are restored before each
-  std::array<std::vector<double>, 2> calls;       // seconds of the calls made so far, by arm
-  double run_limit_seconds = 300;                 // of one call
-  bool check_candidate = true;                    // keep outputs of a random timed call
+  uint64_t seed = 0;                         // of orders and of the calls that are checked
+  bool mutates = false;                      // one call a sample: tensors are restored before each
+  std::array<std::vector<double>, 2> calls;  // seconds of the calls made so far, by arm
+  double run_limit_seconds = 300;            // of one call
+  bool check_candidate = true;               // keep outputs of a random timed call
 };
 
 struct TimingResult {
@@ -35,8 +35,8 @@ struct TimingResult {
   bool settled = true;                             // warm-up ended because times had settled
   int recompiles = 0;
   measure::SizeLimit limit = measure::SizeLimit::kTarget;
-  std::vector<runner::MemoryFile> kept;            // outputs of the candidate's checked calls
-  std::string contradiction;                       // as Samples::contradiction
+  std::vector<runner::MemoryFile> kept;  // outputs of the candidate's checked calls
+  std::string contradiction;             // as Samples::contradiction
 };
 
 // Logs the phases "warm-up" and "timing".

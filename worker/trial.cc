@@ -43,7 +43,10 @@ class Trial {
  public:
   Trial(const TrialContext& context, const v1::Assignment& assignment, std::stop_token stop,
         std::function<void(std::string_view)> on_phase)
-      : context_(context), assignment_(assignment), stop_(stop), phases_(std::move(on_phase)),
+      : context_(context),
+        assignment_(assignment),
+        stop_(stop),
+        phases_(std::move(on_phase)),
         steps_(phases_, limits_, stop) {
     arms_[kBaselineArm].target = assignment.baseline();
     arms_[kCandidateArm].target = assignment.candidate();
@@ -111,7 +114,10 @@ class Trial {
     absl::StatusOr<measure::Policy> policy = measure::PolicyFromName(asked.name().empty() ? "standard" : asked.name());
     if (!policy.ok()) return Infrastructure(Text(policy.status()));
     policy_ = *std::move(policy);
-    if (asked.budget_seconds() > 0) policy_.budget_seconds = asked.budget_seconds();
+    if (asked.budget_seconds() > 0) {
+      policy_.budget_seconds = asked.budget_seconds();
+      policy_.pilot_seconds = std::min(policy_.pilot_seconds, policy_.budget_seconds);
+    }
     if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
     if (asked.processes() > 0) policy_.processes = asked.processes();
     if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
@@ -183,8 +189,8 @@ class Trial {
     graph_ = *std::move(parsed);
     const std::string hash = graph::Hash(graph_);
     if (hash != assignment_.graph_hash()) {
-      return Infrastructure(fmt::format("the graph has the hash {} and was asked for as {}", hash,
-                                        assignment_.graph_hash()));
+      return Infrastructure(
+          fmt::format("the graph has the hash {} and was asked for as {}", hash, assignment_.graph_hash()));
     }
     const int64_t need = InputBytes(graph_);
     if (need > memory_limit_) {
@@ -202,6 +208,7 @@ class Trial {
     phases_.Begin("replay", /*harness=*/true);
     absl::StatusOr<std::string> seed = NewSecretSeed();
     if (!seed.ok()) return Infrastructure(Text(seed.status()));
+    if (!assignment_.secret_seed().empty()) seed = assignment_.secret_seed();  // a reproduction
     const int threads = HarnessThreads();
     absl::StatusOr<InputSets> inputs = ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), threads);
     if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
@@ -237,7 +244,7 @@ class Trial {
         a.process = arms_[kBaselineArm].process;
         a.isolated = arms_[kBaselineArm].isolated;
       } else {
-        absl::StatusOr<TrialProcess> started = context_.pool.Start(*a.runner, stop_);
+        absl::StatusOr<TrialProcess> started = context_.pool.Start(*a.runner, memory_limit_, stop_);
         if (!started.ok()) return Infrastructure(Text(started.status()));
         a.process = std::move(started->process);
         a.isolated = started->isolated;
@@ -316,8 +323,8 @@ class Trial {
     TrialArm& candidate = arms_[kCandidateArm];
     std::vector<measure::OutputComparison> all;
     for (const int set : {0, 1}) {
-      absl::StatusOr<measure::GraphComparison> compared = CompareSet(set == 0 ? "public" : "secret", *candidate.outputs[set],
-                                                                     *baseline.outputs[set], HarnessThreads(), m_);
+      absl::StatusOr<measure::GraphComparison> compared = CompareSet(
+          set == 0 ? "public" : "secret", *candidate.outputs[set], *baseline.outputs[set], HarnessThreads(), m_);
       if (!compared.ok()) return Infrastructure(Text(compared.status()));
       all.insert(all.end(), compared->outputs.begin(), compared->outputs.end());
       if (set == 0) public_class_ = compared->error_class;
@@ -330,10 +337,11 @@ class Trial {
     if (folded.error_class == measure::ErrorClass::kCorrect) return true;
     m_.set_outcome_class(ToProto(folded.error_class));
     m_.set_failed_phase("compare");
-    m_.set_message(candidate_outputs != baseline_outputs
-                       ? fmt::format("the candidate gave {} outputs, the baseline {}", candidate_outputs, baseline_outputs)
-                       : fmt::format("{} between candidate and baseline, output {}", measure::Name(folded.error_class),
-                                     candidate_outputs == 0 ? 0 : folded.worst_output % candidate_outputs));
+    m_.set_message(
+        candidate_outputs != baseline_outputs
+            ? fmt::format("the candidate gave {} outputs, the baseline {}", candidate_outputs, baseline_outputs)
+            : fmt::format("{} between candidate and baseline, output {}", measure::Name(folded.error_class),
+                          candidate_outputs == 0 ? 0 : folded.worst_output % candidate_outputs));
     // Right on the set that a runner may know beforehand, and the same again for other inputs.
     if (public_class_ == measure::ErrorClass::kCorrect && SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
         !SameBytes(*baseline.outputs[0], *baseline.outputs[1])) {
@@ -354,10 +362,10 @@ class Trial {
     TimingResult result;
     std::optional<SampleFailure> failure;
     {
-      std::unique_ptr<Sampler> sampler = MakeSampler(
-          {SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
-           SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
-          kSecretSetName);
+      std::unique_ptr<Sampler> sampler =
+          MakeSampler({SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
+                       SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
+                      kSecretSetName);
       failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
     }
     if (failure) return Attribute(*failure);
@@ -432,7 +440,8 @@ class Trial {
       told.set_warmup_calls(told.warmup_calls() + timing.warmup_calls);
       told.set_recompiles(told.recompiles() + timing.recompiles);
       for (const int arm : {kBaselineArm, kCandidateArm}) {
-        auto& samples = arm == kBaselineArm ? *told.mutable_baseline_samples_ns() : *told.mutable_candidate_samples_ns();
+        auto& samples =
+            arm == kBaselineArm ? *told.mutable_baseline_samples_ns() : *told.mutable_candidate_samples_ns();
         for (const int64_t ns : timing.samples_ns[arm]) {
           samples.Add(ns);
           calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
@@ -456,9 +465,10 @@ class Trial {
     told.set_processes(static_cast<int>(timings_.size()));
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       const measure::SampleSummary summary = measure::Summarise(calls[arm]);
-      auto& quantiles = arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
-      for (const double value : {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile,
-                                 summary.maximum}) {
+      auto& quantiles =
+          arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
+      for (const double value :
+           {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile, summary.maximum}) {
         quantiles.Add(value);
       }
     }

@@ -15,6 +15,7 @@ namespace json = boost::json;
 
 constexpr int kMaximumArtifacts = 16;
 constexpr int64_t kMaximumArtifactBytes = 1 << 20;
+constexpr size_t kMaximumContentBytes = 1 << 20;  // of an arm's artifacts together, compressed: reports have a limit
 
 Clock::time_point After(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -97,8 +98,8 @@ std::optional<ArmFailure> ArmSteps::RunSet(TrialArm& arm, int set) {
   const int64_t duration = Integer(ran->result, "duration_ns"), outputs = Integer(ran->result, "outputs");
   if (duration <= 0 || outputs < 0) return Broken("run must give duration_ns above 0 and outputs");
   if (duration > ran->wall_ns) {
-    ArmFailure failure = Broken(fmt::format("run told of {} ns; the request took {} ns by the worker's clock", duration,
-                                            ran->wall_ns));
+    ArmFailure failure =
+        Broken(fmt::format("run told of {} ns; the request took {} ns by the worker's clock", duration, ran->wall_ns));
     failure.cheating = true;
     return failure;
   }
@@ -126,6 +127,7 @@ std::optional<ArmFailure> ArmSteps::Run(TrialArm& arm, const std::string& phase)
 std::optional<ArmFailure> ArmSteps::FetchArtifacts(TrialArm& arm) {
   if (arm.told.artifacts_size() == 0) return std::nullopt;
   phases_.Begin("artifacts", /*harness=*/true);
+  size_t kept = 0;
   for (v1::Artifact& artifact : *arm.told.mutable_artifacts()) {
     if (artifact.bytes() > kMaximumArtifactBytes) continue;
     absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-artifact");
@@ -139,7 +141,10 @@ std::optional<ArmFailure> ArmSteps::FetchArtifacts(TrialArm& arm) {
     const ssize_t n = ::pread(file->fd(), bytes.data(), bytes.size(), 0);
     if (n < 0 || n > kMaximumArtifactBytes) continue;
     artifact.set_bytes(n);
-    artifact.set_content(Compress(std::string_view(bytes).substr(0, n)));
+    std::string content = Compress(std::string_view(bytes).substr(0, n));
+    if (kept + content.size() > kMaximumContentBytes) continue;
+    kept += content.size();
+    artifact.set_content(std::move(content));
   }
   return std::nullopt;
 }

@@ -39,9 +39,9 @@ struct TrialArm {
   bool isolated = false;
   int64_t handle = 0;
   bool mutates = false;
-  v1::Arm told;                                              // for the measurement
+  v1::Arm told;                                               // for the measurement
   std::array<std::optional<runner::TensorBytes>, 2> outputs;  // of the public and of the secret set
-  std::vector<double> call_seconds;                          // of the calls so far, in this process
+  std::vector<double> call_seconds;                           // of the calls so far, in this process
 
   bool worker_timed() const { return !runner->config.trusted || !runner->pairs; }
 };

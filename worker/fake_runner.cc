@@ -1,0 +1,292 @@
+// A runner for tests: speaks the protocol, computes 2·x of each floating-point parameter, and misbehaves as the option
+// `trick` of its compiler says. With --fork it serves as a warm parent; with --hang-at-start it never answers.
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/safetensors.h"
+#include "runner/channel.h"
+#include "runner/memory_file.h"
+#include "runner/zygote.h"
+
+namespace assay {
+namespace {
+
+namespace json = boost::json;
+using Tensors = std::map<std::string, std::vector<float>>;
+
+constexpr const char* kTricks[] = {"none",          "compile-error", "compile-unsupported",
+                                   "compile-abort", "compile-exit",  "compile-hang",
+                                   "run-abort",     "run-exit",      "run-hang",
+                                   "run-error",     "run-memory",    "garbage",
+                                   "endless-line",  "wrong-id",      "truncate",
+                                   "no-output",     "no-tensors",    "wrong-dtype",
+                                   "wrong-shape",   "nan",           "inf",
+                                   "fewer-outputs", "wrong-value",   "stored-outputs",
+                                   "timed-stale",   "pair-abort",    "pair-abort-both",
+                                   "pair-lies",     "pair-short",    "leave-process",
+                                   "run-lies",      "write-inputs",  "recompiles",
+                                   "huge-output",   "close-channel", "slow",
+                                   "nearly"};
+
+int64_t Now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+json::object Describe(bool fork) {
+  json::array tricks;
+  for (const char* trick : kTricks) tricks.emplace_back(trick);
+  const json::object options = {
+      {"type", "object"}, {"additionalProperties", false}, {"properties", {{"trick", {{"enum", tricks}}}}}};
+  json::array compilers;
+  for (const char* name : {"eager", "fake"}) {
+    compilers.push_back({{"name", name}, {"version", "1"}, {"baseline", "eager"}, {"options", options}});
+  }
+  return {
+      {"protocol", 1},
+      {"name", "fake"},
+      {"version", "1"},
+      {"build", "test"},
+      {"fork", fork},
+      {"methods", json::array{"describe", "load", "inputs", "compile", "run", "pair", "artifact", "release", "close"}},
+      {"compilers", compilers},
+      {"devices", {{{"kind", "cpu"}, {"id", "cpu"}, {"model", "test"}, {"uuid", "fake-cpu"}, {"memory_bytes", 0}}}},
+      {"clocks", {"host"}}};
+}
+
+class Server {
+ public:
+  explicit Server(runner::Channel channel, bool fork) : channel_(std::move(channel)), fork_(fork) {}
+
+  int Serve() {
+    while (true) {
+      absl::StatusOr<runner::Message> request = channel_.Read();
+      if (!request.ok()) return absl::IsOutOfRange(request.status()) ? 0 : 1;
+      const std::string method(request->json.at("method").as_string());
+      json::object reply = {{"id", request->json.at("id")}};
+      error_.clear();
+      const json::value* given = request->json.if_contains("params");
+      const json::object params = given ? given->as_object() : json::object();
+      reply["result"] = Answer(method, params, *request);
+      if (!error_.empty()) {
+        reply.erase("result");
+        reply["error"] = {{"class", error_}, {"message", "the fake runner says " + error_ + "\nin two lines"}};
+      }
+      if (wrong_id_) reply["id"] = 123456;
+      if (!channel_.Write(reply).ok()) return 1;
+      if (method == "close") return 0;
+    }
+  }
+
+ private:
+  json::object Answer(const std::string& method, const json::object& params, runner::Message& request) {
+    if (method == "describe") return Describe(fork_);
+    if (method == "load" || method == "inputs") return Load(method, params, request);
+    if (method == "compile") return Compile(params);
+    if (method == "run") return Run(params, request);
+    if (method == "pair") return Pair(params, request);
+    if (method == "artifact") return Artifact(request);
+    if (method != "release" && method != "close") error_ = "bad_request";
+    return {};
+  }
+
+  json::object Load(const std::string& method, const json::object& params, runner::Message& request) {
+    if (method == "load") lock_ = request.TakeFd("lock");
+    const runner::UniqueFd fd = request.TakeFd("tensors");
+    absl::StatusOr<runner::Mapping> mapping = runner::MapPrivate(fd.get());
+    if (!mapping.ok()) {
+      error_ = "bad_request";
+      return {};
+    }
+    const std::string set = method == "load" ? "public" : std::string(params.at("set").as_string());
+    Tensors tensors = method == "load" ? Tensors() : sets_["public"];
+    const std::string_view bytes(reinterpret_cast<const char*>(mapping->bytes().data()), mapping->bytes().size());
+    absl::StatusOr<graph::TensorLayout> layout = graph::ReadTensorHeader(bytes, bytes.size());
+    if (!layout.ok()) {
+      error_ = "load_fail";
+      return {};
+    }
+    for (const auto& entry : layout->entries) {
+      if (entry.spec.dtype != graph::DType::kFloat32) continue;
+      std::vector<float> values(entry.bytes / sizeof(float));
+      memcpy(values.data(), bytes.data() + entry.offset, entry.bytes);
+      tensors[entry.spec.name] = std::move(values);
+    }
+    sets_[set] = std::move(tensors);
+    memset(mapping->bytes().data(), 0xff, mapping->bytes().size());  // a private mapping: nobody else may notice
+    return {{"load_ns", 1000}, {"mutated", json::array()}};
+  }
+
+  json::object Compile(const json::object& params) {
+    std::string trick = "none";
+    if (const json::value* given = params.at("options").as_object().if_contains("trick")) trick = given->as_string();
+    fprintf(stderr, "compiling with trick %s\n", trick.c_str());
+    if (trick == "compile-error") error_ = "compile_fail";
+    if (trick == "compile-unsupported") error_ = "unsupported";
+    if (trick == "compile-abort") abort();
+    if (trick == "compile-exit") _exit(17);
+    if (trick == "compile-hang")
+      while (true) pause();
+    handles_.push_back(trick);
+    return {{"handle", static_cast<int64_t>(handles_.size())},
+            {"compile_ns", 1000},
+            {"peak_memory_bytes", 4096},
+            {"artifacts", {{{"name", "code.txt"}, {"bytes", 5}}}}};
+  }
+
+  json::object Artifact(runner::Message& request) {
+    const runner::UniqueFd fd = request.TakeFd("file");
+    return {{"bytes", ::write(fd.get(), "hello", 5)}};
+  }
+
+  const std::string& Trick(int64_t handle) { return handles_.at(handle - 1); }
+
+  void Work(const std::string& trick, const std::string& set) {
+    const int64_t end = Now() + (trick == "slow" ? 300'000 : 100'000);
+    while (Now() < end) {
+    }
+    outputs_.clear();
+    const std::string& source = trick == "stored-outputs" ? "public" : set;
+    for (const auto& [name, values] : sets_[source]) {
+      std::vector<float> output = values;
+      for (float& v : output) v *= 2;
+      outputs_.push_back(std::move(output));
+    }
+    if (outputs_.empty()) return;
+    if (trick == "nan") outputs_[0][0] = std::numeric_limits<float>::quiet_NaN();
+    if (trick == "inf") outputs_[0][0] = std::numeric_limits<float>::infinity();
+    if (trick == "wrong-value") outputs_[0][0] += 1000;
+    if (trick == "nearly") outputs_[0][0] += 1e-6F;
+    if (trick == "fewer-outputs") outputs_.pop_back();
+    if (trick == "write-inputs") {
+      for (auto& [name, values] : sets_[set]) std::fill(values.begin(), values.end(), 7.0F);
+    }
+  }
+
+  void Write(const runner::UniqueFd& fd, const std::string& trick) {
+    std::vector<graph::TensorSpec> specs;
+    std::vector<std::span<const std::byte>> data;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      graph::TensorSpec spec{std::to_string(i), graph::DType::kFloat32, {static_cast<int64_t>(outputs_[i].size())}};
+      if (trick == "wrong-dtype") spec.dtype = graph::DType::kInt32;
+      if (trick == "wrong-shape") spec.shape.push_back(1);
+      specs.push_back(spec);
+      data.push_back(std::as_bytes(std::span(outputs_[i])));
+    }
+    if (trick == "no-output") return;
+    if (trick == "no-tensors") {
+      (void)!::write(fd.get(), "not tensors at all", 18);
+      return;
+    }
+    (void)runner::WriteTensors(fd.get(), graph::PlanTensors(specs), data);
+    if (trick == "truncate") (void)!::ftruncate(fd.get(), 70);
+    if (trick == "huge-output") (void)!::ftruncate(fd.get(), int64_t{1} << 45);
+  }
+
+  json::object Run(const json::object& params, runner::Message& request) {
+    const std::string& trick = Trick(params.at("handle").as_int64());
+    if (trick == "run-abort") abort();
+    if (trick == "run-exit") _exit(0);
+    if (trick == "run-hang")
+      while (true) pause();
+    if (trick == "run-error") error_ = "runtime_fail";
+    if (trick == "run-memory") error_ = "out_of_memory";
+    if (trick == "garbage") (void)!::write(channel_.out(), "hello\n", 6);
+    if (trick == "wrong-id") wrong_id_ = true;
+    if (trick == "endless-line") {
+      const std::string piece(1 << 20, 'x');
+      while (::write(channel_.out(), piece.data(), piece.size()) > 0) {
+      }
+    }
+    if (trick == "close-channel") {
+      ::close(channel_.out());
+      while (true) pause();
+    }
+    if (trick == "leave-process" && ::fork() == 0) {
+      setsid();
+      while (true) pause();
+    }
+    const int64_t start = Now();
+    Work(trick, std::string(params.at("set").as_string()));
+    const int64_t duration = trick == "run-lies" ? int64_t{1} << 50 : Now() - start;
+    Write(request.TakeFd("outputs"), trick);
+    return {{"duration_ns", duration}, {"outputs", outputs_.size()}, {"output_bytes", 0}};
+  }
+
+  json::object Pair(const json::object& params, runner::Message& request) {
+    json::array samples;
+    const json::array& order = params.at("order").as_array();
+    const json::value* keep = params.if_contains("keep");
+    const std::string set(params.at("set").as_string());
+    int recompiles = 0;
+    bool both = false;
+    std::vector<std::vector<float>> kept;
+    std::string kept_trick;
+    const int64_t wall = Now();
+    for (size_t i = 0; i < order.size(); ++i) {
+      const int64_t arm = order[i].as_int64();
+      const std::string& trick = Trick(params.at("handles").as_array()[arm].as_int64());
+      if (trick == "pair-abort") abort();
+      both |= trick == "pair-abort-both";
+      recompiles += trick == "recompiles";
+      const int64_t start = Now();
+      for (int64_t call = 0; call < params.at("batch").as_array()[arm].as_int64(); ++call) {
+        Work(trick, trick == "timed-stale" ? "public" : set);
+      }
+      samples.emplace_back(trick == "pair-lies" ? int64_t{1} << 50 : Now() - start);
+      if (keep && keep->as_int64() == static_cast<int64_t>(i)) {
+        kept = outputs_;
+        kept_trick = trick;
+      }
+      if (trick == "pair-short" && i >= 1) break;
+    }
+    if (both) abort();
+    if (keep) {
+      outputs_ = kept;
+      Write(request.TakeFd("outputs"), kept_trick);
+    }
+    return {{"samples_ns", samples}, {"wall_ns", Now() - wall}, {"recompiles", recompiles}};
+  }
+
+  runner::Channel channel_;
+  bool fork_;
+  bool wrong_id_ = false;
+  std::string error_;
+  runner::UniqueFd lock_;
+  std::map<std::string, Tensors> sets_;
+  std::vector<std::string> handles_;
+  std::vector<std::vector<float>> outputs_;
+};
+
+int Main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  runner::Channel channel(runner::UniqueFd(runner::kRequestFd), runner::UniqueFd(runner::kReplyFd));
+  if (mode == "--hang-at-start")
+    while (true) pause();
+  if (mode == "--exit-at-start") {
+    fprintf(stderr, "no such device\n");
+    return 3;
+  }
+  if (mode == "--open-options") {
+    json::object description = Describe(false);
+    description["compilers"].as_array()[0].as_object()["options"] = {{"type", "object"}};
+    (void)channel.Read();
+    (void)channel.Write({{"id", 1}, {"result", description}});
+    (void)channel.Read();
+    return 0;
+  }
+  if (mode != "--fork") return Server(std::move(channel), false).Serve();
+  runner::Zygote zygote{[] { return Describe(true); },
+                        [](runner::Channel child) { return Server(std::move(child), true).Serve(); }};
+  return runner::Serve(std::move(zygote), std::move(channel)).ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) { return assay::Main(argc, argv); }

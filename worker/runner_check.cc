@@ -1,0 +1,198 @@
+#include "worker/runner_check.h"
+
+#include <boost/asio/io_context.hpp>
+#include <optional>
+
+#include "fmt/format.h"
+#include "graph/canonical.h"
+#include "graph/parse.h"
+#include "worker/environment.h"
+#include "worker/input_set.h"
+#include "worker/output_check.h"
+#include "worker/runner_pool.h"
+
+namespace assay::worker {
+namespace {
+
+namespace json = boost::json;
+
+constexpr double kSeconds = 300;
+
+graph::Sample SmallSample() {
+  graph::Sample sample;
+  sample.model =
+      "import torch\n\nclass GraphModule(torch.nn.Module):\n"
+      "    def forward(self, L_x_ : torch.Tensor, L_w_ : torch.nn.parameter.Parameter):\n"
+      "        relu = torch.nn.functional.relu(L_x_)\n"
+      "        add = relu + L_w_\n"
+      "        return (add,)\n";
+  for (const char* name : {"L_x_", "L_w_"}) {
+    sample.weight_meta += fmt::format(
+        "class Program_weight_tensor_meta_{0}:\n    name = \"{0}\"\n    shape = [4, 8]\n"
+        "    dtype = \"torch.float32\"\n    device = \"cpu\"\n    mean = 0.0\n    std = 1.0\n    data = None\n\n",
+        name);
+  }
+  sample.info = "{\"framework\": \"torch\"}";
+  return sample;
+}
+
+class Check {
+ public:
+  Check(const RunnerConfig& runner, const Config& config) : config_(config), pool_(io_, config) {
+    known_.config = runner;
+  }
+
+  std::vector<CheckResult> Run() {
+    if (Describe() && StartTrial() && WrongRequests() && Load()) {
+      for (const v1::Compiler& compiler : known_.offer.compilers()) {
+        if (!Compiler(compiler.name())) break;
+      }
+    }
+    if (process_ && process_->alive()) End();
+    return std::move(results_);
+  }
+
+ private:
+  bool Note(std::string what, bool passed, std::string message = "") {
+    results_.push_back({std::move(what), passed, passed ? "" : std::move(message)});
+    return passed;
+  }
+
+  static Clock::time_point Limit() { return Clock::now() + std::chrono::seconds(static_cast<int>(kSeconds)); }
+
+  bool Describe() {
+    absl::StatusOr<KnownRunner> known = pool_.Describe(known_.config, {});
+    if (!Note("describe", known.ok(), std::string(known.status().message()))) return false;
+    known_ = *std::move(known);
+    return Note("describe: a device", !known_.devices.empty(), "devices must name at least one");
+  }
+
+  bool StartTrial() {
+    absl::StatusOr<TrialProcess> started = pool_.Start(known_, MemoryLimitOf(config_), {});
+    if (!Note(known_.forks ? "fork" : "start", started.ok(), std::string(started.status().message()))) return false;
+    process_ = started->process;
+    return true;
+  }
+
+  // An error reply to `method`, after which the runner goes on.
+  bool Refuses(std::string what, std::string_view method, json::object params) {
+    Outcome<Reply> reply = process_->Call(method, std::move(params), {}, Limit());
+    const bool refused = !reply.ok() && reply.failure().kind == CallFailure::Kind::kError;
+    return Note(what, refused,
+                reply.ok() ? "it was answered with a result; an error is wanted" : reply.failure().message) ||
+           process_->alive();
+  }
+
+  bool WrongRequests() {
+    return Refuses("an unknown method is an error", "no_such_method", {}) &&
+           Refuses("compile before load is an error", "compile",
+                   {{"compiler", known_.offer.compilers(0).name()}, {"options", json::object()}});
+  }
+
+  bool Load() {
+    absl::StatusOr<graph::Graph> graph = graph::Parse(SmallSample());
+    if (!Note("the graph of the check", graph.ok(), std::string(graph.status().message()))) return false;
+    absl::StatusOr<std::string> seed = NewSecretSeed();
+    absl::StatusOr<InputSets> inputs =
+        ReplayInputs(*graph, graph::Hash(*graph), seed.ok() ? *seed : "seed", /*threads=*/1);
+    if (!Note("the tensors of the check", inputs.ok(), std::string(inputs.status().message()))) return false;
+    const v1::Device& device = known_.devices[0];
+    Outcome<Reply> loaded = process_->Call(
+        "load",
+        {{"graph", {{"hash", graph::Hash(*graph)}, {"model", graph::CanonicalModel(*graph, device.kind())}}},
+         {"device", device.id()},
+         {"threads", 1}},
+        {{"tensors", inputs->public_set.fd()}}, Limit());
+    if (!Note("load", loaded.ok(), loaded.failure().message)) return false;
+    Note("load: load_ns and mutated",
+         loaded->result.contains("load_ns") && loaded->result.contains("mutated") &&
+             loaded->result.at("mutated").is_array(),
+         "the result must have load_ns and the list mutated");
+    Outcome<Reply> sent = process_->Call("inputs", {{"set", "s1"}}, {{"tensors", inputs->secret_set.fd()}}, Limit());
+    if (!Note("inputs", sent.ok(), sent.failure().message)) return false;
+    return Refuses("an unknown compiler is an error", "compile",
+                   {{"compiler", "no such compiler"}, {"options", json::object()}}) &&
+           Refuses("an unknown option is an error", "compile",
+                   {{"compiler", known_.offer.compilers(0).name()}, {"options", {{"no_such_option", 1}}}}) &&
+           Refuses("run of an unknown handle is an error", "run", {{"handle", 4711}, {"set", "public"}});
+  }
+
+  std::optional<runner::TensorBytes> RunOnce(const std::string& compiler, int64_t handle, const std::string& set) {
+    absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-outputs");
+    if (!file.ok()) return std::nullopt;
+    Outcome<Reply> ran = process_->Call("run", {{"handle", handle}, {"set", set}}, {{"outputs", file->fd()}}, Limit());
+    if (!Note(fmt::format("{}: run on {}", compiler, set), ran.ok(), ran.failure().message)) return std::nullopt;
+    const json::value* outputs = ran->result.if_contains("outputs");
+    const json::value* duration = ran->result.if_contains("duration_ns");
+    Note(fmt::format("{}: run: duration_ns", compiler),
+         duration && duration->is_int64() && duration->get_int64() > 0 && duration->get_int64() <= ran->wall_ns,
+         "must be an integer above 0 and no longer than the request took");
+    absl::StatusOr<runner::TensorBytes> tensors =
+        ReadOutputs(file->fd(), outputs && outputs->is_int64() ? outputs->get_int64() : -1, 1 << 20);
+    if (!Note(fmt::format("{}: run: outputs", compiler), tensors.ok(), std::string(tensors.status().message()))) {
+      return std::nullopt;
+    }
+    return *std::move(tensors);
+  }
+
+  bool Compiler(const std::string& name) {
+    Outcome<Reply> compiled = process_->Call("compile", {{"compiler", name}, {"options", json::object()}}, {}, Limit());
+    if (!Note(fmt::format("{}: compile", name), compiled.ok(), compiled.failure().message)) return process_->alive();
+    const json::value* handle = compiled->result.if_contains("handle");
+    if (!Note(fmt::format("{}: compile: handle", name), handle && handle->is_int64(), "must be an integer"))
+      return true;
+    const int64_t number = handle->get_int64();
+    std::optional<runner::TensorBytes> first = RunOnce(name, number, "public");
+    std::optional<runner::TensorBytes> again = RunOnce(name, number, "public");
+    std::optional<runner::TensorBytes> secret = RunOnce(name, number, "s1");
+    if (!first || !again || !secret) return process_->alive();
+    Note(fmt::format("{}: each run starts from fresh inputs", name), SameBytes(*first, *again),
+         "two runs on one input set gave different outputs");
+    Note(fmt::format("{}: other inputs give other outputs", name), !SameBytes(*first, *secret),
+         "the set s1 gave the outputs of public");
+    if (known_.pairs && !Pair(name, number, *secret)) return process_->alive();
+    Outcome<Reply> released = process_->Call("release", {{"handle", number}}, {}, Limit());
+    Note(fmt::format("{}: release", name), released.ok(), released.failure().message);
+    return process_->alive();
+  }
+
+  bool Pair(const std::string& name, int64_t handle, const runner::TensorBytes& expected) {
+    absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-outputs");
+    if (!file.ok()) return false;
+    Outcome<Reply> pair = process_->Call("pair",
+                                         {{"handles", json::array{handle, handle}},
+                                          {"set", "s1"},
+                                          {"order", json::array{0, 1, 1, 0}},
+                                          {"batch", json::array{1, 2}},
+                                          {"budget_ns", 0},
+                                          {"keep", 2}},
+                                         {{"outputs", file->fd()}}, Limit());
+    if (!Note(fmt::format("{}: pair", name), pair.ok(), pair.failure().message)) return false;
+    const json::value* samples = pair->result.if_contains("samples_ns");
+    Note(fmt::format("{}: pair: one sample an entry of the order", name),
+         samples && samples->is_array() && samples->get_array().size() == 4, "samples_ns must have 4 entries");
+    absl::StatusOr<runner::TensorBytes> kept = ReadOutputs(file->fd(), expected.layout.entries.size(), 1 << 20);
+    return Note(fmt::format("{}: pair: the outputs that are kept", name), kept.ok() && SameBytes(*kept, expected),
+                kept.ok() ? "they differ from those of run on the same set" : std::string(kept.status().message()));
+  }
+
+  void End() {
+    Outcome<Reply> closed = process_->Call("close", {}, {}, Limit());
+    Note("close", closed.ok(), closed.failure().message);
+  }
+
+  const Config& config_;
+  boost::asio::io_context io_;
+  RunnerPool pool_;
+  KnownRunner known_;
+  std::shared_ptr<RunnerProcess> process_;
+  std::vector<CheckResult> results_;
+};
+
+}  // namespace
+
+std::vector<CheckResult> CheckRunner(const RunnerConfig& runner, const Config& config) {
+  return Check(runner, config).Run();
+}
+
+}  // namespace assay::worker

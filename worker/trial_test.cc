@@ -1,0 +1,374 @@
+// Trials through the real code: the real runner processes, sandboxed where this machine can, with the fake runner.
+
+#include "worker/trial.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "graph/canonical.h"
+#include "gtest/gtest.h"
+
+namespace assay::worker {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+graph::Sample TestSample() {
+  graph::Sample sample;
+  sample.model =
+      "import torch\n\n"
+      "class GraphModule(torch.nn.Module):\n"
+      "    def forward(self, L_x_ : torch.Tensor, L_y_ : torch.Tensor):\n"
+      "        relu = torch.nn.functional.relu(L_x_)\n"
+      "        add = relu + L_y_\n"
+      "        return (add,)\n";
+  for (const char* name : {"L_x_", "L_y_"}) {
+    sample.weight_meta += std::string("class Program_weight_tensor_meta_") + name + ":\n    name = \"" + name +
+                          "\"\n    shape = [4, 8]\n    dtype = \"torch.float32\"\n    device = \"cpu\"\n"
+                          "    mean = 0.0\n    std = 1.0\n    data = None\n\n";
+  }
+  sample.info = "{\"framework\": \"torch\", \"num_devices_required\": 1, \"num_nodes_required\": 1}";
+  return sample;
+}
+
+class TrialTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("trial_test_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    config_.name = "test-worker";
+    config_.state_dir = folder_ / "state";
+    config_.lock_dir = folder_ / "locks";
+    config_.sandbox = ProbeSandbox(SandboxLevel::kFull).ok() ? SandboxLevel::kFull : SandboxLevel::kNone;
+    config_.limits = {20, 20, 20};
+    absl::StatusOr<graph::Graph> graph = graph::Parse(TestSample());
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    sample_ = graph::Canonical(*graph);
+    hash_ = graph::Hash(*graph);
+    pool_.emplace(io_, config_);
+  }
+  void TearDown() override {
+    pool_.reset();
+    fs::remove_all(folder_);
+  }
+
+  void AddRunner(const std::string& environment, std::vector<std::string> arguments, bool trusted = true) {
+    RunnerConfig runner;
+    runner.name = "fake";
+    runner.environment = environment;
+    runner.command = {fs::path(FAKE_RUNNER).lexically_normal().string()};
+    runner.command.insert(runner.command.end(), arguments.begin(), arguments.end());
+    runner.trusted = trusted;
+    absl::StatusOr<KnownRunner> known = pool_->Describe(runner, {});
+    ASSERT_TRUE(known.ok()) << known.status();
+    runners_.push_back(*std::move(known));
+  }
+
+  v1::Assignment Assign(const std::string& trick, const std::string& candidate_environment = "default",
+                        const std::string& baseline_trick = "none") {
+    v1::Assignment assignment;
+    assignment.set_trial_id("t1");
+    assignment.set_fence(7);
+    assignment.set_graph_hash(hash_);
+    assignment.mutable_candidate()->set_compiler("fake");
+    assignment.mutable_candidate()->set_environment(candidate_environment);
+    (*assignment.mutable_candidate()->mutable_options()->mutable_fields())["trick"].set_string_value(trick);
+    assignment.mutable_baseline()->set_compiler("eager");
+    (*assignment.mutable_baseline()->mutable_options()->mutable_fields())["trick"].set_string_value(baseline_trick);
+    assignment.mutable_policy()->set_name("sweep");
+    assignment.mutable_policy()->set_budget_seconds(0.05);
+    return assignment;
+  }
+
+  absl::StatusOr<v1::Measurement> Run(const v1::Assignment& assignment, std::stop_token stop = {}) {
+    const Environment environment = CaptureEnvironment(config_, runners_, false);
+    TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+    return RunTrial(
+        context, assignment, [&](std::string_view) { return sample_; }, stop,
+        [&](std::string_view phase) { last_phase_ = phase; });
+  }
+
+  v1::Measurement Measure(const v1::Assignment& assignment) {
+    absl::StatusOr<v1::Measurement> measurement = Run(assignment);
+    EXPECT_TRUE(measurement.ok()) << measurement.status();
+    return measurement.ok() ? *measurement : v1::Measurement();
+  }
+
+  fs::path folder_;
+  Config config_;
+  boost::asio::io_context io_;
+  std::optional<RunnerPool> pool_;
+  std::vector<KnownRunner> runners_;
+  graph::Sample sample_;
+  std::string hash_, last_phase_;
+};
+
+std::string ReadFile(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Whether `pid` was started by this process, or by one that was.
+bool IsDescendant(int pid) {
+  while (pid > 1) {
+    const std::string status = ReadFile(fs::path("/proc") / std::to_string(pid) / "status");
+    const size_t at = status.find("PPid:");
+    pid = at == std::string::npos ? 0 : atoi(status.c_str() + at + 5);
+    if (pid == ::getpid()) return true;
+  }
+  return false;
+}
+
+// The fake runners of this process, warm parents among them.
+void KillFakeRunners() {
+  int killed = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const int pid = atoi(entry.path().filename().c_str());
+    if (pid > 0 && ReadFile(entry.path() / "cmdline").starts_with(FAKE_RUNNER) && IsDescendant(pid)) {
+      killed += ::kill(pid, SIGKILL) == 0;
+    }
+  }
+  EXPECT_GT(killed, 0);
+}
+
+void ExpectWhole(const v1::Measurement& m) {
+  ASSERT_EQ(m.outcome_class(), v1::CORRECT) << m.message() << "\n" << m.evidence();
+  EXPECT_EQ(m.trial_id(), "t1");
+  EXPECT_EQ(m.fence(), 7);
+  EXPECT_EQ(m.secret_seed().size(), 64u);
+  EXPECT_GT(m.replayed_bytes(), 0);
+  EXPECT_GT(m.timing().pairs(), 2);
+  EXPECT_EQ(m.timing().baseline_samples_ns_size(), m.timing().candidate_samples_ns_size());
+  EXPECT_TRUE(m.timing().has_interval());
+  ASSERT_EQ(m.candidate().artifacts_size(), 1);
+  EXPECT_GT(m.candidate().artifacts(0).content().size(), 0u);
+  int64_t sum = 0;
+  bool timed = false;
+  for (const v1::OutputComparison& c : m.comparisons()) timed |= c.input_set() == "timed";
+  EXPECT_TRUE(timed) << "a timed call must be checked";
+  for (const v1::Phase& phase : m.phases()) {
+    EXPECT_EQ(phase.start_ns(), sum) << phase.name() << ": phases follow one another without gaps";
+    sum += phase.duration_ns();
+  }
+  EXPECT_LE(sum, m.wall_ns());
+  EXPECT_LT(m.harness_ns(), m.wall_ns());
+}
+
+TEST_F(TrialTest, OneProcess) {
+  AddRunner("default", {});
+  const v1::Measurement m = Measure(Assign("slow"));
+  ExpectWhole(m);
+  EXPECT_TRUE(m.timing().one_process());
+  EXPECT_FALSE(m.self_reported());
+  EXPECT_NEAR(m.timing().log_speedup(), std::log(1.0 / 3), 0.3) << "300 us against 100 us";
+  EXPECT_TRUE(std::isinf(m.critical_t()));
+}
+
+TEST_F(TrialTest, ForkedChildOfAWarmParent) {
+  AddRunner("default", {"--fork"});
+  for (int i = 0; i < 3; ++i) ExpectWhole(Measure(Assign("nearly")));
+  EXPECT_EQ(Measure(Assign("run-abort")).signal(), SIGABRT);
+  EXPECT_EQ(Measure(Assign("compile-exit")).exit_code(), 17);
+  ExpectWhole(Measure(Assign("none")));
+}
+
+TEST_F(TrialTest, TwoProcesses) {
+  AddRunner("default", {"--fork"});
+  AddRunner("nightly", {});
+  const v1::Measurement m = Measure(Assign("slow", "nightly"));
+  ExpectWhole(m);
+  EXPECT_FALSE(m.timing().one_process());
+  EXPECT_NEAR(m.timing().log_speedup(), std::log(1.0 / 3), 0.4);
+}
+
+TEST_F(TrialTest, ARunnerThatIsNotTrustedIsTimedByTheWorker) {
+  AddRunner("default", {}, /*trusted=*/false);
+  // Would be a contradiction if `pair` were used.
+  const v1::Measurement m = Measure(Assign("pair-lies"));
+  ExpectWhole(m);
+  EXPECT_TRUE(m.self_reported());
+}
+
+TEST_F(TrialTest, SeveralProcesses) {
+  AddRunner("default", {"--fork"});
+  v1::Assignment assignment = Assign("none");
+  assignment.mutable_policy()->set_processes(3);
+  const v1::Measurement m = Measure(assignment);
+  ExpectWhole(m);
+  EXPECT_EQ(m.timing().processes(), 3);
+  EXPECT_EQ(m.timing().batches(), 3);
+}
+
+struct Case {
+  const char* trick;
+  v1::OutcomeClass outcome_class;
+  v1::FailureDetail detail;
+};
+
+class FailureTest : public TrialTest, public testing::WithParamInterface<Case> {};
+
+TEST_P(FailureTest, EndsInItsClass) {
+  AddRunner("default", {"--fork"});
+  const Case& c = GetParam();
+  v1::Assignment assignment = Assign(c.trick);
+  if (std::string_view(c.trick).ends_with("hang")) {
+    assignment.mutable_policy()->set_compile_timeout_seconds(0.3);
+    assignment.mutable_policy()->set_run_timeout_seconds(0.3);
+  }
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), c.outcome_class) << m.message();
+  EXPECT_EQ(m.detail(), c.detail) << m.message();
+  if (c.outcome_class != v1::CORRECT) {
+    EXPECT_NE(m.message(), "");
+    EXPECT_EQ(m.message().find('\n'), std::string::npos);
+    EXPECT_THAT(m.evidence(), HasSubstr(std::string("compiling with trick ") + c.trick));
+    EXPECT_NE(m.failed_phase(), "");
+  }
+  // The next trial is not harmed.
+  EXPECT_EQ(Measure(Assign("none")).outcome_class(), v1::CORRECT);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryEnd, FailureTest,
+    testing::Values(
+        Case{"compile-error", v1::COMPILE_FAIL, v1::ERROR},
+        Case{"compile-unsupported", v1::COMPILE_FAIL, v1::UNSUPPORTED},
+        Case{"compile-abort", v1::COMPILE_FAIL, v1::SIGNAL}, Case{"compile-exit", v1::COMPILE_FAIL, v1::EXIT},
+        Case{"compile-hang", v1::COMPILE_FAIL, v1::TIMEOUT}, Case{"run-abort", v1::RUNTIME_FAIL, v1::SIGNAL},
+        Case{"run-exit", v1::RUNTIME_FAIL, v1::EXIT}, Case{"run-hang", v1::RUNTIME_FAIL, v1::TIMEOUT},
+        Case{"run-error", v1::RUNTIME_FAIL, v1::ERROR}, Case{"run-memory", v1::RUNTIME_FAIL, v1::OUT_OF_MEMORY},
+        Case{"garbage", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"endless-line", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"wrong-id", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"truncate", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"no-output", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"no-tensors", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"huge-output", v1::RUNTIME_FAIL, v1::OUT_OF_MEMORY},
+        Case{"wrong-dtype", v1::TYPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"wrong-shape", v1::SHAPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"fewer-outputs", v1::SHAPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"nan", v1::NAN_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"inf", v1::INF_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"wrong-value", v1::ACCURACY, v1::FAILURE_DETAIL_UNSPECIFIED},
+        Case{"stored-outputs", v1::ACCURACY, v1::CHEATING}, Case{"timed-stale", v1::ACCURACY, v1::CHEATING},
+        Case{"run-lies", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"pair-lies", v1::RUNTIME_FAIL, v1::CHEATING},
+        Case{"pair-abort", v1::RUNTIME_FAIL, v1::SIGNAL}, Case{"pair-short", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"close-channel", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"leave-process", v1::CORRECT, v1::FAILURE_DETAIL_UNSPECIFIED}),
+    [](const auto& info) {
+      std::string name = info.param.trick;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+TEST_F(TrialTest, TheBaselinesFailureIsItsOwn) {
+  AddRunner("default", {"--fork"});
+  EXPECT_EQ(Measure(Assign("none", "default", "compile-error")).outcome_class(), v1::EAGER_FAIL);
+  EXPECT_EQ(Measure(Assign("none", "default", "run-abort")).outcome_class(), v1::EAGER_FAIL);
+  // A process with both arms died while it was timed: the baseline alone is well.
+  EXPECT_EQ(Measure(Assign("pair-abort-both")).outcome_class(), v1::RUNTIME_FAIL);
+}
+
+TEST_F(TrialTest, InputsOfAnotherProcessAreOutOfReach) {
+  AddRunner("default", {"--fork"});
+  AddRunner("nightly", {"--fork"});
+  // The baseline writes to its inputs after its first calls; the candidate's are its own.
+  EXPECT_EQ(Measure(Assign("none", "nightly", "write-inputs")).outcome_class(), v1::CORRECT);
+}
+
+TEST_F(TrialTest, RecompilesAreFlagged) {
+  AddRunner("default", {});
+  EXPECT_GT(Measure(Assign("recompiles")).timing().recompiles(), 0);
+}
+
+TEST_F(TrialTest, TooLargeAGraphIsSkipped) {
+  AddRunner("default", {});
+  v1::Assignment assignment = Assign("none");
+  assignment.mutable_policy()->set_memory_limit_bytes(100);
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), v1::SKIPPED);
+  EXPECT_EQ(m.detail(), v1::OUT_OF_MEMORY);
+  EXPECT_THAT(m.message(), HasSubstr("may use 100"));
+}
+
+TEST_F(TrialTest, AssaysOwnFailuresAreInfrastructure) {
+  AddRunner("default", {});
+  v1::Assignment assignment = Assign("none");
+  assignment.mutable_candidate()->set_compiler("unknown");
+  EXPECT_EQ(Measure(assignment).outcome_class(), v1::INFRASTRUCTURE);
+  assignment = Assign("none");
+  assignment.set_graph_hash(std::string(64, '0'));
+  EXPECT_EQ(Measure(assignment).outcome_class(), v1::INFRASTRUCTURE);
+  assignment = Assign("none");
+  assignment.mutable_candidate()->set_environment_hash("other");
+  EXPECT_THAT(Measure(assignment).message(), HasSubstr("the target wants other"));
+}
+
+TEST_F(TrialTest, AWarmParentThatDiedIsStartedAgain) {
+  AddRunner("default", {"--fork"});
+  ExpectWhole(Measure(Assign("none")));
+  KillFakeRunners();
+  ExpectWhole(Measure(Assign("none")));
+}
+
+TEST_F(TrialTest, StopsWhenToldTo) {
+  AddRunner("default", {"--fork"});
+  std::stop_source source;
+  v1::Assignment assignment = Assign("run-hang");
+  absl::StatusOr<v1::Measurement> result;
+  std::jthread stopper;
+  const Environment environment = CaptureEnvironment(config_, runners_, false);
+  TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+  result = RunTrial(
+      context, assignment, [&](std::string_view) { return sample_; }, source.get_token(),
+      [&](std::string_view phase) {
+        if (phase == "run.candidate") stopper = std::jthread([&] { source.request_stop(); });
+      });
+  EXPECT_TRUE(absl::IsCancelled(result.status())) << result.status();
+  ExpectWhole(Measure(Assign("none")));
+}
+
+TEST_F(TrialTest, WaitsForTheDevice) {
+  AddRunner("default", {"--fork"});
+  fs::create_directories(config_.lock_dir);
+  const runner::UniqueFd lock(
+      ::open((config_.lock_dir / "device-fake-cpu.lock").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0644));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
+  std::stop_source source;
+  const Environment environment = CaptureEnvironment(config_, runners_, false);
+  TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+  std::jthread stopper;
+  absl::StatusOr<v1::Measurement> result = RunTrial(
+      context, Assign("none"), [&](std::string_view) { return sample_; }, source.get_token(),
+      [&](std::string_view phase) {
+        last_phase_ = phase;
+        if (phase == "lock") stopper = std::jthread([&] { source.request_stop(); });
+      });
+  EXPECT_TRUE(absl::IsCancelled(result.status()));
+  EXPECT_EQ(last_phase_, "lock");
+  ::flock(lock.get(), LOCK_UN);
+  ExpectWhole(Measure(Assign("none")));
+}
+
+TEST_F(TrialTest, SaysWhyARunnerDoesNotStart) {
+  RunnerConfig runner;
+  runner.name = "broken";
+  runner.command = {fs::path(FAKE_RUNNER).lexically_normal().string(), "--exit-at-start"};
+  std::string message(pool_->Describe(runner, {}).status().message());
+  EXPECT_THAT(message, HasSubstr("exited with code 3"));
+  EXPECT_THAT(message, HasSubstr("no such device"));
+  runner.command[1] = "--open-options";
+  EXPECT_THAT(std::string(pool_->Describe(runner, {}).status().message()), HasSubstr("additionalProperties"));
+  runner.command[1] = "--hang-at-start";
+  runner.start_timeout_seconds = 0.2;
+  EXPECT_THAT(std::string(pool_->Describe(runner, {}).status().message()), HasSubstr("time limit"));
+  runner.command = {"/does/not/exist"};
+  EXPECT_THAT(std::string(pool_->Describe(runner, {}).status().message()), HasSubstr("/does/not/exist"));
+}
+
+}  // namespace
+}  // namespace assay::worker
