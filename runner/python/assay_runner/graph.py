@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
+import sys
+import types
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -36,11 +38,13 @@ class Graph:
 
     def module(self) -> torch.nn.Module:
         """A module of its own: TorchDynamo keeps what it compiles by code object."""
-        filename = f"<assay-{next(_numbers)}>/{MODEL_FILE}"
+        number = next(_numbers)
+        filename = f"<assay-{number}>/{MODEL_FILE}"
         linecache.cache[filename] = (len(self.model), None, self.model.splitlines(keepends=True), filename)
-        namespace: dict[str, object] = {"__name__": f"assay_model_{next(_numbers)}"}
-        exec(compile(self.model, filename, "exec"), namespace)  # noqa: S102: Assay's own print of a checked graph
-        return namespace["GraphModule"]().eval()
+        module = types.ModuleType(f"assay_model_{number}")
+        sys.modules[module.__name__] = module  # TorchDynamo looks globals up by the module's name
+        exec(compile(self.model, filename, "exec"), vars(module))  # noqa: S102: Assay's own print of a checked graph
+        return module.GraphModule().eval()
 
     def add_set(self, name: str, tensors: Mapping[str, torch.Tensor], pristine: Mapping[str, torch.Tensor]) -> None:
         """A further input set: these tensors instead of the public ones."""
@@ -77,7 +81,8 @@ class Graph:
 
         A graph that fails here fails again when it is run for its own sake, and is reported then.
         """
-        symbolic = {name for name, annotation in self.parameters if annotation == _SYMINT}
+        used = {node.id for node in ast.walk(_tree(self.model)) if isinstance(node, ast.Name)}
+        symbolic = {name for name, annotation in self.parameters if annotation == _SYMINT and name in used}
         writes = may_write(self.model)
         if not symbolic and not writes:
             return

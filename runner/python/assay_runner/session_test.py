@@ -203,7 +203,7 @@ def test_failures_have_their_classes(trial, values):
         error = trial.error("run", {"handle": handle, "set": "public"}, {"outputs": file.fileno()})
     assert error["class"] == "runtime_fail" and "at model.py line 5: y = x @ w" in error["message"]
     error = trial.error("compile", {"compiler": "inductor", "options": {}})
-    assert error["class"] == "compile_fail" and "cannot be multiplied" in error["message"]
+    assert error["class"] == "compile_fail" and "y = x @ w" in error["message"]
 
     trial.load(model(["y = x.expand(1, 1 << 50).contiguous()", "return (y,)"], x=T), {"x": torch.zeros(1)})
     handle = trial.compile("eager-python")
