@@ -12,7 +12,6 @@ default options, and may differ in the last bits. A second run with the same --o
 from __future__ import annotations
 
 import argparse
-import ast
 import concurrent.futures
 import json
 import math
@@ -30,68 +29,9 @@ import torch  # noqa: E402
 import harness  # noqa: E402
 
 
-def metas(text: str) -> list[dict[str, object]]:
-    """The classes of weight_meta.py as dictionaries; nothing is executed."""
-    result = []
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.ClassDef):
-            fields = {}
-            for statement in node.body:
-                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                    fields[statement.targets[0].id] = _literal(statement.value)
-            result.append(fields)
-    return result
-
-
-def _literal(node: ast.expr) -> object:
-    if isinstance(node, ast.Call):  # float("nan")
-        return float(ast.literal_eval(node.args[0]))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, (ast.Name, ast.Call)):
-        return -float(_literal(node.operand))
-    if isinstance(node, ast.Name):
-        return float(node.id)
-    if isinstance(node, ast.List):
-        return [_literal(item) for item in node.elts]
-    return ast.literal_eval(node)
-
-
-def tensor(meta: dict[str, object], seed: int) -> torch.Tensor:
-    """A tensor that fits its description; the same one for the same seed."""
-    dtype = getattr(torch, str(meta["dtype"]).removeprefix("torch."))
-    shape = tuple(meta.get("shape") or ())
-    low, high, data = meta.get("min_val"), meta.get("max_val"), meta.get("data")
-    generator = torch.Generator().manual_seed(seed)
-    integral = not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
-    if integral and low is not None and high is not None:
-        return torch.randint(int(low), int(high) + 1, shape, generator=generator, dtype=torch.int64).to(dtype)
-    if data is not None:
-        return torch.tensor(data, dtype=dtype).reshape(shape)
-    std, mean = meta.get("std"), meta.get("mean")
-    std, mean = 0.1 if std is None else float(std), 0.0 if mean is None else float(mean)
-    normal = torch.randn(shape, generator=generator)
-    if dtype == torch.bool:
-        return normal > 0.5
-    values = normal * (std * 0.2) + mean if std and math.isfinite(std) else torch.full(shape, mean)
-    if low is not None or high is not None:
-        values = values.clamp(low, high)
-    return torch.where(torch.isfinite(values), values, normal * 0.01).clamp(-100, 100).to(dtype)
-
-
-def inputs(folder: pathlib.Path, names: list[str]) -> dict[str, torch.Tensor]:
-    found = {}
-    for meta in metas((folder / "weight_meta.py").read_text()):
-        for key in {meta.get("name"), meta.get("original_name")}:
-            if key in names:
-                found.setdefault(key, meta)
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ValueError(f"weight_meta.py does not describe {missing[0]}")
-    return {name: tensor(found[name], i) for i, name in enumerate(names)}
-
-
 def weight_bytes(folder: pathlib.Path) -> int:
     total = 0
-    for meta in metas((folder / "weight_meta.py").read_text()):
+    for meta in harness.metas((folder / "weight_meta.py").read_text()):
         total += math.prod(meta.get("shape") or ()) * getattr(torch, str(meta["dtype"]).removeprefix("torch.")).itemsize
     return total
 
@@ -107,7 +47,7 @@ def compare(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, obje
     if size > options.memory_gib * 2**30 / 3:
         return row | {"eager": f"skipped: {size} bytes of parameters"}
     torch.set_num_threads(1)
-    values = inputs(folder, harness.parameters_of(model))
+    values = harness.inputs(folder, harness.parameters_of(model))
     runner = harness.Runner(options.runner)
     try:
         trial = runner.trial()
