@@ -1,4 +1,5 @@
-// What a call through this runner costs over the plug-in's own: a 4×4 addition, by the plug-in's table and by Program::Call().
+// What a call through this runner costs over the plug-in's own: a 4×4 addition, by the plug-in's table and by
+// Program::Call().
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -30,8 +31,9 @@ Setup* Get() {
     made->target = Target::Open(made->plugin.get(), {}, 1).value();
     made->compiled = made->target->Compile(kAdd, CompileOptions({}, 0)).value();
     const int64_t shape[] = {4, 4};
-    made->argument =
-        made->target->client()->Upload(0, graph::DType::kFloat32, shape, std::as_bytes(std::span(made->values))).value();
+    made->argument = made->target->client()
+                         ->Upload(0, graph::DType::kFloat32, shape, std::as_bytes(std::span(made->values)))
+                         .value();
     return made;
   }();
   return setup;

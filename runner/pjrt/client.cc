@@ -13,20 +13,27 @@ using graph::Cat;
 using graph::DType;
 
 constexpr std::pair<DType, PJRT_Buffer_Type> kTypes[] = {
-    {DType::kBool, PJRT_Buffer_Type_PRED},       {DType::kUInt8, PJRT_Buffer_Type_U8},
-    {DType::kInt8, PJRT_Buffer_Type_S8},         {DType::kInt16, PJRT_Buffer_Type_S16},
-    {DType::kInt32, PJRT_Buffer_Type_S32},       {DType::kInt64, PJRT_Buffer_Type_S64},
-    {DType::kFloat16, PJRT_Buffer_Type_F16},     {DType::kBFloat16, PJRT_Buffer_Type_BF16},
-    {DType::kFloat32, PJRT_Buffer_Type_F32},     {DType::kFloat64, PJRT_Buffer_Type_F64},
-    {DType::kComplex64, PJRT_Buffer_Type_C64},   {DType::kComplex128, PJRT_Buffer_Type_C128},
-    {DType::kFloat8E4M3FN, PJRT_Buffer_Type_F8E4M3FN}, {DType::kFloat8E5M2, PJRT_Buffer_Type_F8E5M2},
+    {DType::kBool, PJRT_Buffer_Type_PRED},
+    {DType::kUInt8, PJRT_Buffer_Type_U8},
+    {DType::kInt8, PJRT_Buffer_Type_S8},
+    {DType::kInt16, PJRT_Buffer_Type_S16},
+    {DType::kInt32, PJRT_Buffer_Type_S32},
+    {DType::kInt64, PJRT_Buffer_Type_S64},
+    {DType::kFloat16, PJRT_Buffer_Type_F16},
+    {DType::kBFloat16, PJRT_Buffer_Type_BF16},
+    {DType::kFloat32, PJRT_Buffer_Type_F32},
+    {DType::kFloat64, PJRT_Buffer_Type_F64},
+    {DType::kComplex64, PJRT_Buffer_Type_C64},
+    {DType::kComplex128, PJRT_Buffer_Type_C128},
+    {DType::kFloat8E4M3FN, PJRT_Buffer_Type_F8E4M3FN},
+    {DType::kFloat8E5M2, PJRT_Buffer_Type_F8E5M2},
 };
 
 // What every client needs; a plug-in that lacks one of them is refused before anything is asked of it.
-#define ASSAY_REQUIRED(entry)                                                                              \
-  if (!plugin->Has(&PJRT_Api::entry)) {                                                                    \
+#define ASSAY_REQUIRED(entry)                                                                                 \
+  if (!plugin->Has(&PJRT_Api::entry)) {                                                                       \
     return absl::UnimplementedError(Cat("the plug-in ", plugin->path(), " (PJRT API ", plugin->api_version(), \
-                                        ") has no " #entry ", without which nothing can run"));            \
+                                        ") has no " #entry ", without which nothing can run"));               \
   }
 
 absl::Status CheckRequired(const Plugin* plugin) {
@@ -47,7 +54,8 @@ absl::Status CheckRequired(const Plugin* plugin) {
 absl::Status ReadCost(const Plugin& plugin, PJRT_Executable* executable, ProgramFacts& facts) {
   auto args = ASSAY_PJRT_ARGS(PJRT_Executable_GetCostAnalysis_Args);
   args.executable = executable;
-  absl::Status status = plugin.Call(&PJRT_Api::PJRT_Executable_GetCostAnalysis, args, "PJRT_Executable_GetCostAnalysis");
+  absl::Status status =
+      plugin.Call(&PJRT_Api::PJRT_Executable_GetCostAnalysis, args, "PJRT_Executable_GetCostAnalysis");
   if (!status.ok()) return status;
   for (size_t i = 0; i < args.num_properties; ++i) {
     const PJRT_NamedValue& value = args.properties[i];
@@ -62,8 +70,8 @@ absl::Status ReadCost(const Plugin& plugin, PJRT_Executable* executable, Program
 absl::Status ReadMemory(const Plugin& plugin, PJRT_Executable* executable, ProgramFacts& facts) {
   auto args = ASSAY_PJRT_ARGS(PJRT_Executable_GetCompiledMemoryStats_Args);
   args.executable = executable;
-  absl::Status status = plugin.Call(&PJRT_Api::PJRT_Executable_GetCompiledMemoryStats, args,
-                                    "PJRT_Executable_GetCompiledMemoryStats");
+  absl::Status status =
+      plugin.Call(&PJRT_Api::PJRT_Executable_GetCompiledMemoryStats, args, "PJRT_Executable_GetCompiledMemoryStats");
   if (!status.ok()) return status;
   facts.memory = {{"code_bytes", args.generated_code_size_in_bytes}, {"argument_bytes", args.argument_size_in_bytes},
                   {"output_bytes", args.output_size_in_bytes},       {"alias_bytes", args.alias_size_in_bytes},
@@ -209,8 +217,7 @@ absl::Status Program::Call(std::span<PJRT_Buffer* const> arguments, bool wait, s
   args.num_args = arguments.size();
   args.output_lists = &output_list;
   if (wait) args.device_complete_events = &done;
-  absl::Status status =
-      plugin.Call(&PJRT_Api::PJRT_LoadedExecutable_Execute, args, "PJRT_LoadedExecutable_Execute");
+  absl::Status status = plugin.Call(&PJRT_Api::PJRT_LoadedExecutable_Execute, args, "PJRT_LoadedExecutable_Execute");
   if (!status.ok()) return status;
   outputs.clear();
   for (size_t i = 0; i < output_count_; ++i) outputs.emplace_back(&plugin, output_list[i]);
@@ -332,7 +339,8 @@ absl::StatusOr<Buffer> Client::Upload(int device, DType dtype, std::span<const i
   if (!status.ok()) return status;
   Buffer buffer(plugin_, args.buffer);
   if (args.done_with_host_buffer != nullptr) {
-    // It fires when the bytes are no longer used, which for a buffer used in place is when the buffer goes: not waited for.
+    // It fires when the bytes are no longer used, which for a buffer used in place is when the buffer goes: not waited
+    // for.
     auto destroy = ASSAY_PJRT_ARGS(PJRT_Event_Destroy_Args);
     destroy.event = args.done_with_host_buffer;
     status = plugin_->Call(&PJRT_Api::PJRT_Event_Destroy, destroy, "PJRT_Event_Destroy");
@@ -354,8 +362,8 @@ absl::StatusOr<HostTensor> Client::Download(const Buffer& buffer) const {
   if (!status.ok()) return status;
   const std::optional<DType> dtype = DTypeOf(type.type);
   if (!dtype) {
-    return absl::UnimplementedError(Cat("an output has the PJRT element type ", static_cast<int>(type.type),
-                                        ", which no tensor of a graph has"));
+    return absl::UnimplementedError(
+        Cat("an output has the PJRT element type ", static_cast<int>(type.type), ", which no tensor of a graph has"));
   }
   tensor.dtype = *dtype;
   auto dimensions = ASSAY_PJRT_ARGS(PJRT_Buffer_Dimensions_Args);

@@ -48,12 +48,12 @@ class Owned {
   Object* object_ = nullptr;
 };
 
-#define ASSAY_PJRT_OWNED(Name, Object, field)                                                 \
-  inline Object##_Destroy_Args Make##Name##Destroy(Object* object) {                          \
-    auto args = ASSAY_PJRT_ARGS(Object##_Destroy_Args);                                       \
-    args.field = object;                                                                      \
-    return args;                                                                              \
-  }                                                                                           \
+#define ASSAY_PJRT_OWNED(Name, Object, field)                        \
+  inline Object##_Destroy_Args Make##Name##Destroy(Object* object) { \
+    auto args = ASSAY_PJRT_ARGS(Object##_Destroy_Args);              \
+    args.field = object;                                             \
+    return args;                                                     \
+  }                                                                  \
   using Name = Owned<Object, Object##_Destroy_Args, &PJRT_Api::Object##_Destroy, Make##Name##Destroy>
 ASSAY_PJRT_OWNED(ClientHandle, PJRT_Client, client);
 ASSAY_PJRT_OWNED(Buffer, PJRT_Buffer, buffer);
@@ -70,8 +70,8 @@ std::optional<PJRT_Buffer_Type> BufferTypeOf(graph::DType dtype);
 std::optional<graph::DType> DTypeOf(PJRT_Buffer_Type type);
 
 struct DeviceInfo {
-  int index = 0;      // among the client's addressable devices
-  std::string kind;   // the plug-in's words: "cpu", "NVIDIA H100 …", "TPU v5 lite"
+  int index = 0;             // among the client's addressable devices
+  std::string kind;          // the plug-in's words: "cpu", "NVIDIA H100 …", "TPU v5 lite"
   int64_t memory_bytes = 0;  // 0 where the plug-in does not say
 };
 
@@ -116,7 +116,7 @@ class Client {
   static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin* plugin, const CreateOptions& options);
 
   const Plugin& plugin() const { return *plugin_; }
-  const std::string& platform() const { return platform_; }          // "cpu", "cuda", "tpu"
+  const std::string& platform() const { return platform_; }  // "cpu", "cuda", "tpu"
   const std::string& platform_version() const { return version_; }
   const std::vector<DeviceInfo>& devices() const { return devices_; }
 

@@ -1,5 +1,6 @@
 // The client with the CPU plug-in that scripts/setup-xla installs.
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -18,7 +19,8 @@ using graph::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr char kAdd[] = R"(module { func.func public @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+constexpr char kAdd[] =
+    R"(module { func.func public @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %sum = stablehlo.add %x, %y : tensor<2x3xf32>
   return %sum : tensor<2x3xf32> } })";
 
@@ -29,12 +31,13 @@ class CpuPlugin : public testing::Test {
     auto plugin = Plugin::Load(ASSAY_PJRT_CPU_PLUGIN);
     ASSERT_TRUE(plugin.ok()) << plugin.status();
     plugin_ = plugin->release();
-    auto target = Target::Open(plugin_, {{{"cpu_device_count", int64_t{1}}}, std::nullopt, ""}, 1);
+    auto target = Target::Open(plugin_, {}, 1);
     ASSERT_TRUE(target.ok()) << target.status();
     target_ = target->release();
   }
   void SetUp() override {
-    if (target_ == nullptr) GTEST_SKIP() << "no CPU plug-in at " << ASSAY_PJRT_CPU_PLUGIN << ": scripts/setup-xla installs it";
+    if (target_ == nullptr)
+      GTEST_SKIP() << "no CPU plug-in at " << ASSAY_PJRT_CPU_PLUGIN << ": scripts/setup-xla installs it";
   }
 
   static Buffer Upload(const std::vector<float>& values, std::vector<int64_t> shape) {
@@ -58,6 +61,24 @@ TEST_F(CpuPlugin, IsOneDevice) {
   EXPECT_EQ(target_->devices()[0].id, "cpu");
   EXPECT_GT(target_->devices()[0].memory_bytes, 0);
   EXPECT_FALSE(plugin_->stablehlo_version().empty());
+}
+
+// Threads of the pool that programs run on, by the name that XLA gives them.
+int PoolThreads() {
+  int count = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "comm");
+    std::string name;
+    count += std::getline(file, name) && name == "tf_XLAEigen";
+  }
+  return count;
+}
+
+TEST_F(CpuPlugin, UsesAsManyThreadsAsItIsGiven) {
+  const int before = PoolThreads();
+  const auto three = Target::Open(plugin_, {}, 3);
+  ASSERT_TRUE(three.ok()) << three.status();
+  EXPECT_EQ(PoolThreads() - before, 3);
 }
 
 TEST_F(CpuPlugin, CompilesAndRuns) {
@@ -87,11 +108,12 @@ TEST_F(CpuPlugin, CompilesAndRuns) {
 
 TEST_F(CpuPlugin, OutputsComeBackRowMajor) {
   // The transposition is only another layout, if the compiler likes.
-  const auto compiled = target_->Compile(R"(module { func.func public @main(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<i64>) {
+  const auto compiled =
+      target_->Compile(R"(module { func.func public @main(%x: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<i64>) {
     %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
     %n = stablehlo.constant dense<7> : tensor<i64>
     return %t, %n : tensor<3x2xf32>, tensor<i64> } })",
-                                         CompileOptions({}, 0));
+                       CompileOptions({}, 0));
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   const std::vector<float> x{1, 2, 3, 4, 5, 6};
   const Buffer a = Upload(x, {2, 3});

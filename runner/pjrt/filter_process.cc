@@ -107,7 +107,8 @@ absl::StatusOr<std::string> RunFilter(const std::vector<std::string>& command, s
     return WTERMSIG(ended) == SIGKILL ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
   }
   if (WEXITSTATUS(ended) != 0) {
-    return absl::InternalError(Cat(command[0], " ended with the code ", WEXITSTATUS(ended), "; standard error says why"));
+    return absl::InternalError(
+        Cat(command[0], " ended with the code ", WEXITSTATUS(ended), "; standard error says why"));
   }
   return output;
 }

@@ -66,8 +66,8 @@ absl::Status Inputs::AddSet(std::string_view name, runner::UniqueFd fd) {
     Tensor tensor;
     if (entry != nullptr) {
       if (entry->spec.dtype != parameter.spec.dtype || entry->spec.shape != parameter.spec.shape) {
-        return absl::InvalidArgumentError(
-            Cat("the tensor ", parameter.spec.name, " of the set ", name, " has another dtype or shape than in public"));
+        return absl::InvalidArgumentError(Cat("the tensor ", parameter.spec.name, " of the set ", name,
+                                              " has another dtype or shape than in public"));
       }
       tensor.bytes = BytesOf(*file, *entry);
       tensor.own = true;

@@ -1,6 +1,6 @@
-// The input sets of the loaded graph: parameters in private mappings of the worker's memory files, and on the device those
-// that a program takes. A program never changes its arguments, so a buffer serves every call.
-// Thread safety: none.
+// The input sets of the loaded graph: parameters in private mappings of the worker's memory files, and on the device
+// those that a program takes. A program never changes its arguments, so a buffer serves every call. Thread safety:
+// none.
 #pragma once
 
 #include <map>
@@ -43,8 +43,8 @@ class Inputs {
  private:
   struct Tensor {
     std::span<const std::byte> bytes;
-    bool own = false;     // not the one of `public`
-    Buffer buffer;        // made when a program first takes it
+    bool own = false;  // not the one of `public`
+    Buffer buffer;     // made when a program first takes it
     bool uploaded = false;
   };
   struct Set {

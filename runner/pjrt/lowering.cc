@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
-
-#include <boost/json.hpp>
 
 #include "graph/graph.h"
 #include "graph/sha256.h"
@@ -36,15 +35,24 @@ T Read(std::span<const std::byte> bytes) {
 json::value ElementOf(DType dtype, std::span<const std::byte> bytes) {
   if (bytes.size() != static_cast<size_t>(graph::ElementSize(dtype))) return nullptr;
   switch (dtype) {
-    case DType::kBool: return Read<uint8_t>(bytes) != 0;
-    case DType::kUInt8: return int64_t{Read<uint8_t>(bytes)};
-    case DType::kInt8: return int64_t{Read<int8_t>(bytes)};
-    case DType::kInt16: return int64_t{Read<int16_t>(bytes)};
-    case DType::kInt32: return int64_t{Read<int32_t>(bytes)};
-    case DType::kInt64: return Read<int64_t>(bytes);
-    case DType::kFloat32: return double{Read<float>(bytes)};
-    case DType::kFloat64: return Read<double>(bytes);
-    default: return nullptr;
+    case DType::kBool:
+      return Read<uint8_t>(bytes) != 0;
+    case DType::kUInt8:
+      return int64_t{Read<uint8_t>(bytes)};
+    case DType::kInt8:
+      return int64_t{Read<int8_t>(bytes)};
+    case DType::kInt16:
+      return int64_t{Read<int16_t>(bytes)};
+    case DType::kInt32:
+      return int64_t{Read<int32_t>(bytes)};
+    case DType::kInt64:
+      return Read<int64_t>(bytes);
+    case DType::kFloat32:
+      return double{Read<float>(bytes)};
+    case DType::kFloat64:
+      return Read<double>(bytes);
+    default:
+      return nullptr;
   }
 }
 
@@ -94,7 +102,8 @@ absl::StatusOr<Lowered> ParseLowered(std::string_view text, size_t parameter_cou
     return absl::InvalidArgumentError(message->get_string().c_str());
   }
   const json::value* stablehlo = reply.if_contains("stablehlo");
-  if (stablehlo == nullptr || !stablehlo->is_string()) return absl::InternalError("the lowering's reply has no StableHLO");
+  if (stablehlo == nullptr || !stablehlo->is_string())
+    return absl::InternalError("the lowering's reply has no StableHLO");
   Lowered lowered;
   lowered.stablehlo = std::string_view(stablehlo->get_string());
   absl::StatusOr<std::vector<int>> arguments = Indices(reply, "arguments", parameter_count);
@@ -144,7 +153,8 @@ absl::StatusOr<Lowered> Lowering::Lower(std::string_view model, const std::vecto
   if (!reply.ok()) return Annotated(reply.status(), "lowering to StableHLO");
   absl::StatusOr<Lowered> lowered = ParseLowered(*reply, parameters.size());
   if (!file.empty() && (lowered.ok() || absl::IsInvalidArgument(lowered.status()))) {
-    // Whole or not at all: another runner may read or write the same entry. A cache that cannot be written costs time only.
+    // Whole or not at all: another runner may read or write the same entry. A cache that cannot be written costs time
+    // only.
     const std::string partial = Cat(file, ".", getpid());
     std::ofstream stream(partial, std::ios::binary);
     stream << *reply;

@@ -1,5 +1,5 @@
-// Asks the lowering process (runner/lowering) for the StableHLO text of a graph, and keeps texts in a cache folder where
-// there is one. An entry's name is the hash of all that the text depends on: the model, its parameters and the
+// Asks the lowering process (runner/lowering) for the StableHLO text of a graph, and keeps texts in a cache folder
+// where there is one. An entry's name is the hash of all that the text depends on: the model, its parameters and the
 // lowering's version.
 // Thread safety: none.
 #pragma once

@@ -1,9 +1,8 @@
 #include "runner/pjrt/lowering.h"
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
-
-#include <boost/json.hpp>
 
 #include "gmock/gmock.h"
 #include "graph/text.h"

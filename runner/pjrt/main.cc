@@ -1,5 +1,5 @@
-// assay-runner-pjrt: serves the runner protocol with a PJRT plug-in (runner/protocol.md). The worker's configuration holds
-// its command line.
+// assay-runner-pjrt: serves the runner protocol with a PJRT plug-in (runner/protocol.md). The worker's configuration
+// holds its command line.
 #include <fcntl.h>
 
 #include <iostream>
@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
     return Fail("descriptors 3 and 4 must be the sockets of the runner protocol: this program is started by a worker");
   }
   runner::Channel channel{runner::UniqueFd(runner::kRequestFd), runner::UniqueFd(runner::kReplyFd)};
+  if (config.topology) assay::pjrt::PrepareForTopologies();
   auto plugin = assay::pjrt::Plugin::Load(plugin_file);
   if (!plugin.ok()) return Fail(assay::pjrt::Said(plugin.status()));
   assay::pjrt::Service service(*std::move(plugin), std::move(config),

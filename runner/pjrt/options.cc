@@ -35,9 +35,12 @@ Flag Choice(std::string_view name, std::string_view platform, std::vector<std::s
 
 std::string_view TypeName(const Flag& flag) {
   switch (flag.type) {
-    case Flag::Type::kBool: return "true or false";
-    case Flag::Type::kInt: return "an integer";
-    case Flag::Type::kChoice: return "one of its choices";
+    case Flag::Type::kBool:
+      return "true or false";
+    case Flag::Type::kInt:
+      return "an integer";
+    case Flag::Type::kChoice:
+      return "one of its choices";
   }
   return "";
 }
@@ -99,7 +102,9 @@ json::object OptionsSchema(std::string_view platform) {
     if (!Fits(flag, platform)) continue;
     json::object property;
     switch (flag.type) {
-      case Flag::Type::kBool: property["type"] = "boolean"; break;
+      case Flag::Type::kBool:
+        property["type"] = "boolean";
+        break;
       case Flag::Type::kInt:
         property["type"] = "integer";
         property["minimum"] = flag.minimum;

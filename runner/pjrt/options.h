@@ -3,13 +3,12 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <boost/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "absl/status/statusor.h"
 
@@ -20,8 +19,8 @@ struct Flag {
   std::string_view name;      // "xla_cpu_enable_fast_math"
   std::string_view platform;  // "cpu", "cuda", "tpu"; empty: every one
   Type type = Type::kBool;
-  int64_t minimum = 0, maximum = 0;                // of kInt
-  std::vector<std::string_view> choices;           // of kChoice
+  int64_t minimum = 0, maximum = 0;       // of kInt
+  std::vector<std::string_view> choices;  // of kChoice
   std::string_view description;
 };
 

@@ -53,9 +53,7 @@ TEST(Options, NameNoFilesAndAreNamedOnce) {
 }
 
 TEST(Options, WhatDoesNotFitIsNamed) {
-  const auto refusal = [](json::object options) {
-    return std::string(Said(ParseOptions(options, "cpu").status()));
-  };
+  const auto refusal = [](json::object options) { return std::string(Said(ParseOptions(options, "cpu").status())); };
   EXPECT_THAT(refusal({{"xla_dump_to", "/tmp/x"}}), HasSubstr("no option xla_dump_to"));
   EXPECT_THAT(refusal({{"xla_gpu_ftz", true}}), HasSubstr("on the platform cpu"));
   EXPECT_THAT(refusal({{"xla_cpu_enable_fast_math", 1}}), HasSubstr("must be true or false"));
@@ -79,7 +77,9 @@ TEST(Options, BecomeOverrides) {
   };
   expected += entry("xla_cpu_enable_fast_math", "\x10\x01");
   expected += entry("xla_backend_optimization_level", "\x18\x02");
-  expected += entry("xla_cpu_max_isa", "\x0a\x04" "AVX2");
+  expected += entry("xla_cpu_max_isa",
+                    "\x0a\x04"
+                    "AVX2");
   EXPECT_EQ(CompileOptions(*overrides, 0), expected);
 }
 

@@ -8,7 +8,8 @@ using graph::Cat;
 
 absl::StatusOr<std::string> Text(const boost::json::object& params, std::string_view name) {
   const boost::json::value* value = params.if_contains(name);
-  if (value == nullptr || !value->is_string()) return absl::InvalidArgumentError(Cat("the request needs the text \"", name, "\""));
+  if (value == nullptr || !value->is_string())
+    return absl::InvalidArgumentError(Cat("the request needs the text \"", name, "\""));
   return std::string(std::string_view(value->get_string()));
 }
 

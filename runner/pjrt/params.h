@@ -2,11 +2,10 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <boost/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "absl/status/statusor.h"
 

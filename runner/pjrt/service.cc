@@ -125,7 +125,10 @@ Service::Reply Service::Describe() {
   }
   json::array devices;
   for (const TargetDevice& device : target_->devices()) {
-    json::object one{{"kind", device.kind}, {"id", device.id}, {"model", device.model}, {"uuid", device.uuid},
+    json::object one{{"kind", device.kind},
+                     {"id", device.id},
+                     {"model", device.model},
+                     {"uuid", device.uuid},
                      {"memory_bytes", device.memory_bytes}};
     if (!runs) one["compile_only"] = true;
     devices.push_back(std::move(one));
@@ -138,12 +141,15 @@ Service::Reply Service::Describe() {
       {"build", *build},
       {"fork", false},
       {"methods", std::move(methods)},
-      {"compilers",
-       json::array{json::object{{"name", "xla"}, {"version", version}, {"options", OptionsSchema(target_->platform())}}}},
+      {"compilers", json::array{json::object{
+                        {"name", "xla"}, {"version", version}, {"options", OptionsSchema(target_->platform())}}}},
       {"devices", std::move(devices)},
       {"clocks", json::array{"host"}},
-      {"platform", {{"name", target_->platform()}, {"version", target_->platform_version()},
-                    {"pjrt_api", plugin_->api_version()}, {"stablehlo", plugin_->stablehlo_version()}}},
+      {"platform",
+       {{"name", target_->platform()},
+        {"version", target_->platform_version()},
+        {"pjrt_api", plugin_->api_version()},
+        {"stablehlo", plugin_->stablehlo_version()}}},
   };
 }
 
@@ -182,7 +188,8 @@ Service::Reply Service::Load(const json::object& params, runner::Message& messag
   for (size_t i = 0; i < target_->devices().size(); ++i) {
     if (target_->devices()[i].id == *device) device_ = static_cast<int>(i);
   }
-  if (device_ < 0) return Error{kUnsupported, Cat("this runner has no device ", *device, "; `describe` lists its devices")};
+  if (device_ < 0)
+    return Error{kUnsupported, Cat("this runner has no device ", *device, "; `describe` lists its devices")};
   // Printed again: the lowering traces on the host, whatever the device is.
   model_ = graph::CanonicalModel(*graph, "cpu");
   inputs_.emplace(*std::move(inputs));
@@ -240,12 +247,9 @@ Service::Reply Service::Compile(const json::object& params) {
     artifacts.push_back(json::object{{"name", kOptimisedHlo}, {"bytes", facts.optimised_hlo.size()}});
     if (lowering_.configured()) artifacts.push_back(json::object{{"name", kOptimisedText}});
   }
-  json::object result{{"handle", next_handle_},
-                      {"compile_ns", compiled->compile_ns},
-                      {"peak_memory_bytes", peak},
-                      {"artifacts", std::move(artifacts)},
-                      {"lowering_ns", lowering_ns_},
-                      {"lowering_cached", lowered_->cached}};
+  json::object result{{"handle", next_handle_},      {"compile_ns", compiled->compile_ns},
+                      {"peak_memory_bytes", peak},   {"artifacts", std::move(artifacts)},
+                      {"lowering_ns", lowering_ns_}, {"lowering_cached", lowered_->cached}};
   if (facts.executable_bytes) result["executable_bytes"] = *facts.executable_bytes;
   if (facts.code_bytes) result["code_bytes"] = *facts.code_bytes;
   if (!facts.memory.empty()) result["memory"] = json::value_from(facts.memory);
@@ -339,7 +343,8 @@ Service::Reply Service::Pair(const json::object& params, runner::Message& messag
   const runner::UniqueFd file = message.TakeFd("outputs");
   int64_t keep = -1;
   if (const json::value* given = params.if_contains("keep"); given != nullptr && !given->is_null()) {
-    if (!given->is_int64() || given->get_int64() < 0) return Error{kBadRequest, "\"keep\" must be the number of a sample"};
+    if (!given->is_int64() || given->get_int64() < 0)
+      return Error{kBadRequest, "\"keep\" must be the number of a sample"};
     if (!file.valid()) return Error{kBadRequest, "`pair` with \"keep\" needs the descriptor \"outputs\""};
     keep = given->get_int64();
   }

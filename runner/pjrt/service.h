@@ -3,6 +3,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <boost/json.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,8 +11,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -58,7 +57,8 @@ class Service {
   static Reply ArgumentFailure(const absl::Status& status);
   static Reply Failure(const absl::Status& status, std::string_view otherwise);
 
-  // The members are destroyed from the last to the first: programs and buffers before the target, that before the plug-in.
+  // The members are destroyed from the last to the first: programs and buffers before the target, that before the
+  // plug-in.
   std::unique_ptr<Plugin> plugin_;
   TargetConfig config_;
   Lowering lowering_;

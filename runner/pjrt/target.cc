@@ -56,7 +56,9 @@ absl::Status AddOption(std::string_view text, CreateOptions& options) {
   std::string value(text.substr(equals + 1));
   if (value.starts_with('@')) {
     std::ifstream file(value.substr(1), std::ios::binary);
-    if (!file) return absl::NotFoundError(Cat("the option ", name, " names the file ", value.substr(1), ", which cannot be read"));
+    if (!file)
+      return absl::NotFoundError(
+          Cat("the option ", name, " names the file ", value.substr(1), ", which cannot be read"));
     options[name] = std::string(std::istreambuf_iterator<char>(file), {});
     return absl::OkStatus();
   }
@@ -70,6 +72,14 @@ absl::Status AddOption(std::string_view text, CreateOptions& options) {
     options[name] = value;
   }
   return absl::OkStatus();
+}
+
+void PrepareForTopologies() {
+  // libtpu would ask a metadata server what it runs on, and lock out a second process.
+  setenv("TPU_SKIP_MDS_QUERY", "1", 0);
+  setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 0);
+  setenv("TPU_WORKER_HOSTNAMES", "localhost", 0);
+  setenv("TPU_ACCELERATOR_TYPE", "v5litepod-1", 0);
 }
 
 absl::StatusOr<std::unique_ptr<Target>> Target::Open(const Plugin* plugin, const TargetConfig& config, int threads) {
@@ -92,6 +102,15 @@ absl::Status Target::OpenClient(const Plugin* plugin, const TargetConfig& config
   if (!client.ok()) return client.status();
   client_ = *std::move(client);
   platform_ = KindOf(client_->platform());
+  if (platform_ == "cpu" && client_->devices().size() > 1) {
+    // A CPU plug-in plays several devices unless told otherwise, and has at least a thread for each.
+    CreateOptions options = config.options;
+    options["cpu_device_count"] = int64_t{1};
+    client_.reset();
+    client = Client::Create(plugin, options);
+    if (!client.ok()) return client.status();
+    client_ = *std::move(client);
+  }
   version_ = client_->platform_version();
   if (platform_ == "cpu") {
     devices_.push_back(Host());
@@ -119,7 +138,8 @@ absl::Status Target::OpenTopology(const Plugin* plugin, const TargetConfig& conf
 
   auto name = ASSAY_PJRT_ARGS(PJRT_TopologyDescription_PlatformName_Args);
   name.topology = create.topology;
-  status = plugin->Call(&PJRT_Api::PJRT_TopologyDescription_PlatformName, name, "PJRT_TopologyDescription_PlatformName");
+  status =
+      plugin->Call(&PJRT_Api::PJRT_TopologyDescription_PlatformName, name, "PJRT_TopologyDescription_PlatformName");
   if (!status.ok()) return status;
   platform_ = KindOf({name.platform_name, name.platform_name_size});
   auto version = ASSAY_PJRT_ARGS(PJRT_TopologyDescription_PlatformVersion_Args);
@@ -129,7 +149,9 @@ absl::Status Target::OpenTopology(const Plugin* plugin, const TargetConfig& conf
   if (!status.ok()) return status;
   version_.assign(version.platform_version, version.platform_version_size);
   const std::string& label = config.label.empty() ? *config.topology : config.label;
-  devices_.push_back({platform_, Cat(platform_, ":", label), label, "", 0});
+  // A kind of its own, so that what is to run on such a device is never given to a description of one.
+  const std::string kind = Cat(platform_, ":", label);
+  devices_.push_back({kind, kind, label, "", 0});
   return absl::OkStatus();
 }
 

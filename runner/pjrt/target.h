@@ -1,6 +1,5 @@
-// What programs are compiled for: the devices of a plug-in's client, or a topology, a description of devices that are not
-// here, for which programs are only compiled.
-// Thread safety: none.
+// What programs are compiled for: the devices of a plug-in's client, or a topology, a description of devices that are
+// not here, for which programs are only compiled. Thread safety: none.
 #pragma once
 
 #include <memory>
@@ -23,12 +22,16 @@ struct TargetConfig {
   std::string label;                    // how a topology's device is called: "v5e"; the topology where it is empty
 };
 
-// One option from the command line: NAME=VALUE, the value true, false, an integer or text; "@FILE" stands for the file's text.
+// One option from the command line: NAME=VALUE, the value true, false, an integer or text; "@FILE" stands for the
+// file's text.
 absl::Status AddOption(std::string_view text, CreateOptions& options);
 
+// Sets the environment that plug-ins want where their devices are not here. To be called before a plug-in is loaded.
+void PrepareForTopologies();
+
 struct TargetDevice {
-  std::string kind;  // "cpu", "cuda", "tpu"
-  std::string id;    // "cpu", "cuda:0", "tpu:v5e"
+  std::string kind;  // "cpu", "cuda", "tpu"; of a topology "tpu:v5e"
+  std::string id;    // "cpu", "cuda:0"; of a topology as its kind
   std::string model, uuid;
   int64_t memory_bytes = 0;
 };

@@ -91,9 +91,11 @@ def _export(model, parameters):
 
 
 def _decompose(exported, torchax):
+  # One pass for torch's table and torchax's together: each pass traces the graph again.
+  table = torch.export.default_decompositions()
+  table.update(torchax.decompositions.DECOMPOSITIONS)
   with torch.no_grad():
-    exported = exported.run_decompositions()
-    return exported.run_decompositions(torchax.decompositions.DECOMPOSITIONS)
+    return exported.run_decompositions(table)
 
 
 def lower(model_text, parameters, platform="cpu"):
