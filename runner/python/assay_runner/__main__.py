@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
 import os
 import pathlib
@@ -52,15 +53,15 @@ def prepare(directory: str | None, own: str) -> str:
     """Makes this process ready to fork trials that compile at once. Returns the tool chain's folder: that in `directory`, or one that is made
     in `own`, which ends with this process."""
     folder = toolchain.find(directory) if directory else None
-    if folder is not None:
-        toolchain.Toolchain(folder).install()
+    if folder is None:
+        if directory:
+            command = f"{sys.executable} -m assay_runner --warm {directory}"
+            print(f"assay_runner: {directory} has no parts for this machine; '{command}' makes them", file=sys.stderr, flush=True)
+        folder = os.path.join(own, "parts")
+        devices.in_child(lambda: toolchain.Toolchain(None).learn(folder))
+    toolchain.Toolchain(folder).install()
+    if not torch.version.cuda:  # Inductor may ask CUDA for its devices, and a process that did cannot fork
         toolchain.warm_process()
-        return folder
-    if directory:
-        command = f"{sys.executable} -m assay_runner --warm {directory}"
-        print(f"assay_runner: {directory} has no parts for this machine; '{command}' makes them", file=sys.stderr, flush=True)
-    folder = os.path.join(own, "parts")
-    toolchain.Toolchain(None).learn(folder)
     return folder
 
 
@@ -99,6 +100,9 @@ def main() -> int:
     trial.become_parent()
     with tempfile.TemporaryDirectory(prefix="assay-toolchain-") as own:
         folder = prepare(options.toolchain, own)
+        # PyTorch's objects are out of every collection from here on: a child would copy the memory that a collection touches.
+        gc.collect()
+        gc.freeze()
         return parent.Parent(channel, lambda: described, serve, [folder], not options.no_isolation).serve()
 
 

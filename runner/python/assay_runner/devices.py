@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import sys
+import traceback
 from collections.abc import Callable
 
 import torch
@@ -73,11 +74,13 @@ def in_child(work: Callable[[], str]) -> str:
             with open(writing, "w", encoding="utf-8") as out:
                 out.write(work())
             os._exit(0)
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
         finally:
             os._exit(1)
     os.close(writing)
     with open(reading, encoding="utf-8") as source:
         text = source.read()
     if os.waitpid(pid, 0)[1] != 0:
-        raise RuntimeError("the child that asks for the devices failed")
+        raise RuntimeError("a child of the runner failed; its standard error says why")
     return text

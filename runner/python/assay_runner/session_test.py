@@ -248,3 +248,19 @@ def test_a_line_that_is_no_message_ends_it_with_an_error(start_runner):
     runner.channel._out.sendall(b"hello\n")
     assert runner.read().json["error"]["class"] == "bad_request"
     assert runner.process.wait(60) == 1
+
+
+def test_without_a_toolchain_folder_the_parts_are_made_at_the_start(start_runner, values):
+    runner = start_runner("--toolchain", "/nowhere")
+    peer, _, pidfd = runner.fork()
+    peer.load(LINEAR, values)
+    close(peer.run(peer.compile("inductor")), expected(values))
+    made = model(["import os, tempfile", "n = len(os.listdir(tempfile.gettempdir() + '/compile-1/headers'))", "return (n,)"], x=T)
+    peer.load(made, {"x": torch.zeros(1)})
+    handle = peer.compile("eager-python")
+    with empty_file() as file:
+        error = peer.error("run", {"handle": handle, "set": "public"}, {"outputs": file.fileno()})
+    assert "FileNotFoundError" in error["message"]  # the trial needed no header of its own
+    peer.result("close")
+    assert runner.event()["code"] == 0
+    os.close(pidfd)

@@ -16,13 +16,11 @@ import torch
 def no_collections() -> Iterator[None]:
     """Keeps the garbage collector out of the timed part."""
     gc.collect()
-    gc.freeze()
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
-        gc.unfreeze()
 
 
 class HostClock:

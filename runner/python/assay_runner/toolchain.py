@@ -68,8 +68,8 @@ class Toolchain:
         cpu_vec_isa.VecISA.check_build = lambda isa, code: self._isa(isa, code)
         codecache._precompile_header = self._header
 
-    def learn(self, folder: str) -> None:
-        """Compiles a small graph and notes the answers. `folder` is not yet anybody's."""
+    def learn(self, folder: str) -> str:
+        """Compiles a small graph and notes the answers. `folder` is not yet anybody's, and is returned."""
         self.folder, self._learning = folder, True
         self.install()
         os.makedirs(os.path.join(folder, "headers"))
@@ -78,6 +78,7 @@ class Toolchain:
         self._learning = False
         with open(os.path.join(folder, "toolchain.json"), "w", encoding="utf-8") as file:
             json.dump(self.answers, file, indent=1)
+        return folder
 
     def _isa(self, isa: cpu_vec_isa.VecISA, code: str) -> bool:
         key = _hash(isa, isa.build_arch_flags(), isa.build_macro(), code)
