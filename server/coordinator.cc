@@ -39,10 +39,9 @@ struct Coordinator::Poll {
   // After its first transaction:
   SyncOutput output;
   std::vector<v1::Assignment> assignments;
-  bool lost_something = false;  // what it holds changed while it waited: answer, so that it asks again
 
   bool HasNews() const {
-    return !assignments.empty() || !output.dropped.empty() || draining || lost_something;
+    return !assignments.empty() || !output.dropped.empty() || draining;
   }
   bool WantsTrials() const { return !draining && !RequestOf(*call).draining() && !output.free_devices.empty(); }
 };
@@ -214,25 +213,29 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
       for (auto& [id, assignment] : again) poll->assignments.push_back(std::move(assignment));
     }
 
-    // Has anything that a waiting worker holds gone?
+    // Has anything that a waiting worker holds gone? Then it is told now. (Trying again finds the same.)
     ArrayParameter held, fences;
     for (const auto& poll : batch.waiting) {
-      poll->lost_something = false;
       for (const auto& [trial, fence] : poll->output.extended) {
         held.Add(trial);
         fences.Add(fence);
       }
     }
     if (held.str() != "{}") {
-      std::set<int64_t> gone;
+      std::map<int64_t, std::string> gone;  // by fence
       for (const auto& row : transaction.exec_params(
-               "SELECT u.fence FROM unnest($1::bigint[], $2::bigint[]) AS u(id, fence) "
-               "WHERE NOT EXISTS (SELECT 1 FROM trials t WHERE t.id = u.id AND t.fence = u.fence)",
+               "SELECT u.fence, t.id IS NULL FROM unnest($1::bigint[], $2::bigint[]) AS u(id, fence) LEFT JOIN trials t ON t.id = u.id "
+               "WHERE t.fence IS DISTINCT FROM u.fence",
                held.str(), fences.str())) {
-        gone.insert(row[0].as<int64_t>());
+        gone[row[0].as<int64_t>()] = row[1].as<bool>() ? "cancelled" : "lease lost";
       }
       for (const auto& poll : batch.waiting) {
-        for (const auto& [trial, fence] : poll->output.extended) poll->lost_something |= gone.contains(fence);
+        std::erase_if(poll->output.extended, [&](const auto& lease) {
+          const auto it = gone.find(lease.second);
+          if (it == gone.end()) return false;
+          poll->output.dropped.push_back({lease, it->second});
+          return true;
+        });
       }
     }
 
@@ -240,7 +243,7 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
     std::map<std::pair<std::string, std::string>, Poll*> by_place;
     for (const auto* polls : {&batch.waiting, &batch.polls}) {
       for (const auto& poll : *polls) {
-        if (!poll->WantsTrials() || poll->lost_something) continue;
+        if (!poll->WantsTrials()) continue;
         for (const auto& device : poll->output.free_devices) {
           if (!by_place.emplace(std::make_pair(poll->input.worker_id, device), poll.get()).second) continue;
           slots.push_back({poll->input.worker_id, poll->input.incarnation, device, poll->kinds.at(device), poll->capabilities.get()});
@@ -310,10 +313,8 @@ int Coordinator::Serve() {
     for (size_t i = 0; i < batch.reports.size(); ++i) good_reports.emplace_back(batch.reports[i], std::move(batch.report_responses[i]));
   } else {
     spdlog::error("a batch of {} calls failed: {}", items, std::string(status.message()));
-    for (const auto& poll : batch.waiting) {  // they go on waiting; what the batch would have given them was rolled back
-      poll->assignments.clear();
-      poll->lost_something = false;
-    }
+    // Those that were waiting go on; what the batch would have given them was rolled back.
+    for (const auto& poll : batch.waiting) poll->assignments.clear();
     // One of them may be what the database refuses: each on its own.
     good_polls.clear();
     touched.clear();

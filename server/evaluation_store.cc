@@ -56,7 +56,7 @@ double Number(const pqxx::field& field) {
 std::string WaitingFor(Transaction& transaction, const Queue& queue, int64_t id) {
   const pqxx::result head = transaction.exec_params(
       fmt::format("SELECT requirement, priority, fair_tag, not_before <= {0}, "
-                  "  greatest(0, extract(epoch FROM not_before - {0}))::bigint, history, "
+                  "  extract(epoch FROM greatest(not_before, {0}) - {0})::bigint, history, "
                   "  NOT fresh AND EXISTS (SELECT 1 FROM trials l WHERE l.state = 'leased' AND l.reuse_key = t.reuse_key) "
                   "FROM trials t WHERE evaluation_id = $1 AND state = 'queued' ORDER BY not_before <= {0} DESC, fair_tag, id LIMIT 1",
                   queue.Now()),

@@ -4,6 +4,7 @@
 
 #include "google/api/annotations.pb.h"
 #include "google/protobuf/util/json_util.h"
+#include "server/database.h"
 #include "server/text.h"
 
 namespace assay::server {
@@ -38,6 +39,7 @@ absl::Status SetScalar(Message* message, const FieldDescriptor* field, const std
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
       if (field->type() == FieldDescriptor::TYPE_BYTES) return wrong("nothing: bytes cannot be given in a query");
+      if (CleanText(text) != text) return absl::InvalidArgumentError(Cat(name, " is not UTF-8 text without NUL"));
       add ? reflection->AddString(message, field, text) : reflection->SetString(message, field, text);
       return absl::OkStatus();
     case FieldDescriptor::CPPTYPE_BOOL:
@@ -227,10 +229,6 @@ absl::Status ReadRequest(const Match& match, std::string_view query, std::string
   }
   for (const auto& [name, value] : match.fields) {
     if (const absl::Status status = SetPath(request, name, value); !status.ok()) return status;
-  }
-  // Strings of a query are not checked by the parser, as those of the wire are.
-  if (std::string printed; !google::protobuf::util::MessageToJsonString(*request, &printed).ok()) {
-    return absl::InvalidArgumentError("the request holds text that is not UTF-8");
   }
   return absl::OkStatus();
 }
