@@ -1,5 +1,5 @@
 // A runner for tests: speaks the protocol, computes 2·x of each floating-point parameter, and misbehaves as the option
-// `trick` of its compiler says. With --fork it serves as a warm parent; with --hang-at-start it never answers.
+// `trick` of its compiler says. With --fork it serves as a warm parent; other flags make it fail from the start.
 
 #include <signal.h>
 #include <string.h>
@@ -61,7 +61,8 @@ json::object Describe(bool fork) {
 
 class Server {
  public:
-  explicit Server(runner::Channel channel, bool fork) : channel_(std::move(channel)), fork_(fork) {}
+  explicit Server(runner::Channel channel, bool fork, std::string trick = "none")
+      : channel_(std::move(channel)), fork_(fork), trick_(std::move(trick)) {}
 
   int Serve() {
     while (true) {
@@ -123,7 +124,15 @@ class Server {
   }
 
   json::object Compile(const json::object& params) {
-    std::string trick = "none";
+    const std::string compiler(params.at("compiler").as_string());
+    if (!sets_.contains("public") || (compiler != "eager" && compiler != "fake")) {
+      error_ = "bad_request";
+      return {};
+    }
+    for (const auto& [option, value] : params.at("options").as_object()) {
+      if (option != "trick") error_ = "bad_request";
+    }
+    std::string trick = trick_;
     if (const json::value* given = params.at("options").as_object().if_contains("trick")) trick = given->as_string();
     fprintf(stderr, "compiling with trick %s\n", trick.c_str());
     if (trick == "compile-error") error_ = "compile_fail";
@@ -189,6 +198,10 @@ class Server {
   }
 
   json::object Run(const json::object& params, runner::Message& request) {
+    if (params.at("handle").as_int64() > static_cast<int64_t>(handles_.size())) {
+      error_ = "bad_request";
+      return {};
+    }
     const std::string& trick = Trick(params.at("handle").as_int64());
     if (trick == "run-abort") abort();
     if (trick == "run-exit") _exit(0);
@@ -255,6 +268,7 @@ class Server {
 
   runner::Channel channel_;
   bool fork_;
+  std::string trick_;  // where the options name none
   bool wrong_id_ = false;
   std::string error_;
   runner::UniqueFd lock_;
@@ -280,6 +294,7 @@ int Main(int argc, char** argv) {
     (void)channel.Read();
     return 0;
   }
+  if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },
                         [](runner::Channel child) { return Server(std::move(child), true).Serve(); }};

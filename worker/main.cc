@@ -14,6 +14,7 @@
 #include "worker/config.h"
 #include "worker/daemon.h"
 #include "worker/runner_check.h"
+#include "worker/sandbox.h"
 #include "worker/service.h"
 
 namespace assay::worker {

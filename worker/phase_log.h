@@ -20,7 +20,7 @@ class PhaseLog {
 
   // Begins a phase and ends the one before.
   void Begin(std::string name, bool harness) {
-    const int64_t now = Elapsed();
+    const int64_t now = phases_.empty() && !open_ ? 0 : Elapsed();
     End(now);
     phase_.Clear();
     phase_.set_name(name);

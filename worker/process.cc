@@ -141,11 +141,14 @@ ProcessEnd Process::Kill() {
 
 ProcessEnd Process::Reap() {
   if (reaped_) return end_;
+  siginfo_t info;
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  // What the process left in its group goes with it; before it is reaped, so that the number is still the group's.
+  ::kill(-pid_, SIGKILL);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  // What the process left in its group goes with it; the number cannot be another group's while the group has members.
-  ::kill(-pid_, SIGKILL);
   reaped_ = true;
   if (WIFSIGNALED(status)) {
     end_.signal = WTERMSIG(status);

@@ -34,6 +34,18 @@ void Append(std::vector<std::string>& to, std::initializer_list<std::string> mor
   to.insert(to.end(), more.begin(), more.end());
 }
 
+// Binds `path` read-only. The folders above it are made first: those that bubblewrap makes itself may be closed to all
+// but root.
+void Bind(std::vector<std::string>& to, const char* option, const std::string& path) {
+  std::vector<std::string> above;
+  for (fs::path folder = fs::path(path).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    above.push_back(folder.string());
+  }
+  for (auto folder = above.rbegin(); folder != above.rend(); ++folder)
+    Append(to, {"--perms", "0755", "--dir", *folder});
+  Append(to, {option, path, path});
+}
+
 std::map<std::string, std::string> Variables(const RunnerConfig& runner) {
   std::map<std::string, std::string> variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                                   {"HOME", "/tmp"},
@@ -73,16 +85,16 @@ std::vector<std::string> Bubblewrap(const RunnerConfig& runner) {
       Append(a, {"--ro-bind-try", folder, folder});
     }
   }
-  for (const char* file : kSystemFiles) Append(a, {"--ro-bind-try", file, file});
+  for (const char* file : kSystemFiles) Bind(a, "--ro-bind-try", file);
   Append(a, {"--proc", "/proc", "--dev", "/dev", "--ro-bind-try", "/sys/devices", "/sys/devices", "--ro-bind-try",
              "/sys/class", "/sys/class", "--ro-bind-try", "/sys/bus/pci", "/sys/bus/pci", "--ro-bind-try",
              "/sys/module/nvidia", "/sys/module/nvidia"});
   for (const std::string& file : DeviceFiles(runner)) Append(a, {"--dev-bind-try", file, file});
   // Before the paths below, which may lie under /tmp. Mode 1777: the runner is not the user that mounts it.
   Append(a, {"--perms", "1777", "--tmpfs", "/tmp", "--perms", "1777", "--tmpfs", "/dev/shm"});
-  Append(a, {"--ro-bind", runner.command[0], runner.command[0]});
-  if (!runner.venv.empty()) Append(a, {"--ro-bind", runner.venv, runner.venv});
-  for (const std::string& path : runner.paths) Append(a, {"--ro-bind", path, path});
+  Bind(a, "--ro-bind", runner.command[0]);
+  if (!runner.venv.empty()) Bind(a, "--ro-bind", runner.venv);
+  for (const std::string& path : runner.paths) Bind(a, "--ro-bind", path);
   Append(a, {"--remount-ro", "/", "--chdir", "/tmp", "--"});
   if (root) {
     Append(a, {kSetpriv, "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs", "--inh-caps=-all",

@@ -71,8 +71,9 @@ TEST_F(SandboxTest, ReadsOnlyWhatItMay) {
 }
 
 TEST_F(SandboxTest, WritesOnlyToItsOwnTmp) {
-  EXPECT_EQ(Shell("echo hello > /tmp/x && cat /tmp/x"), "hello\n");
-  EXPECT_FALSE(fs::exists("/tmp/x"));
+  const std::string own = fmt::format("/tmp/sandbox_test_own_{}", ::getpid());
+  EXPECT_EQ(Shell(fmt::format("echo hello > {0} && cat {0}", own)), "hello\n");
+  EXPECT_FALSE(fs::exists(own));
   const std::string shown = (folder_ / "shown").string();
   for (const std::string& target :
        {shown + "/new", std::string("/usr/new"), std::string("/new"), std::string("/etc/new")}) {

@@ -311,9 +311,13 @@ class Trial {
     return true;
   }
 
+  // The first process's load and compile are the ones that are told.
   bool FreshProcess() {
     EndProcesses();
-    return StartProcesses() && LoadAndCompile(kBaselineArm) && LoadAndCompile(kCandidateArm);
+    const std::array<v1::Arm, 2> told = {arms_[0].told, arms_[1].told};
+    if (!StartProcesses() || !LoadAndCompile(kBaselineArm) || !LoadAndCompile(kCandidateArm)) return false;
+    for (const int arm : {kBaselineArm, kCandidateArm}) arms_[arm].told = told[arm];
+    return true;
   }
 
   // Compares both sets. False where the candidate's outputs are wrong.
@@ -322,32 +326,44 @@ class Trial {
     TrialArm& baseline = arms_[kBaselineArm];
     TrialArm& candidate = arms_[kCandidateArm];
     std::vector<measure::OutputComparison> all;
+    std::array<double, 2> critical_t;
     for (const int set : {0, 1}) {
       absl::StatusOr<measure::GraphComparison> compared = CompareSet(
           set == 0 ? "public" : "secret", *candidate.outputs[set], *baseline.outputs[set], HarnessThreads(), m_);
       if (!compared.ok()) return Infrastructure(Text(compared.status()));
       all.insert(all.end(), compared->outputs.begin(), compared->outputs.end());
-      if (set == 0) public_class_ = compared->error_class;
+      critical_t[set] = compared->critical_t;
     }
     m_.set_degenerate(AllDegenerate(*baseline.outputs[0]) || AllDegenerate(*baseline.outputs[1]));
     const int candidate_outputs = candidate.outputs[0]->layout.entries.size();
     const int baseline_outputs = baseline.outputs[0]->layout.entries.size();
     const measure::GraphComparison folded = measure::FoldOutputs(std::move(all), candidate_outputs, baseline_outputs);
     m_.set_critical_t(folded.critical_t);
+    // Near on the set that a runner may know beforehand, and the same again for other inputs.
+    if (Departs(critical_t[1], critical_t[0]) && SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
+        !SameBytes(*baseline.outputs[0], *baseline.outputs[1])) {
+      return Cheating(folded.error_class, "the candidate returned the public input set's outputs for the secret one");
+    }
     if (folded.error_class == measure::ErrorClass::kCorrect) return true;
     m_.set_outcome_class(ToProto(folded.error_class));
-    m_.set_failed_phase("compare");
+    m_.set_failed_phase(phases_.name());
     m_.set_message(
         candidate_outputs != baseline_outputs
             ? fmt::format("the candidate gave {} outputs, the baseline {}", candidate_outputs, baseline_outputs)
             : fmt::format("{} between candidate and baseline, output {}", measure::Name(folded.error_class),
                           candidate_outputs == 0 ? 0 : folded.worst_output % candidate_outputs));
-    // Right on the set that a runner may know beforehand, and the same again for other inputs.
-    if (public_class_ == measure::ErrorClass::kCorrect && SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
-        !SameBytes(*baseline.outputs[0], *baseline.outputs[1])) {
-      m_.set_detail(v1::CHEATING);
-      m_.set_message("the candidate returned the public input set's outputs for the secret one");
-    }
+    return false;
+  }
+
+  // Whether outputs are so much farther off than those they are held against that it cannot be rounding. (Tolerances at
+  // t = 1 are wide enough to let another input's outputs pass.)
+  static bool Departs(double critical_t, double than) { return critical_t > std::max(than + 1, -3.0); }
+
+  bool Cheating(measure::ErrorClass error_class, std::string message) {
+    m_.set_outcome_class(error_class == measure::ErrorClass::kCorrect ? v1::ACCURACY : ToProto(error_class));
+    m_.set_detail(v1::CHEATING);
+    m_.set_failed_phase(phases_.name());
+    m_.set_message(std::move(message));
     return false;
   }
 
@@ -416,13 +432,12 @@ class Trial {
       }
       absl::StatusOr<measure::GraphComparison> compared = CompareSet("timed", *timed, baseline, HarnessThreads(), m_);
       if (!compared.ok()) return Infrastructure(Text(compared.status()));
-      m_.set_critical_t(std::max(m_.critical_t(), compared->critical_t));
-      if (compared->error_class == measure::ErrorClass::kCorrect) continue;
-      m_.set_outcome_class(ToProto(compared->error_class));
-      m_.set_detail(v1::CHEATING);
-      m_.set_failed_phase("compare");
-      m_.set_message("the outputs of a timed call are wrong where those of a checked call were right");
-      return false;
+      const double checked = m_.critical_t();
+      m_.set_critical_t(std::max(checked, compared->critical_t));
+      if (compared->error_class != measure::ErrorClass::kCorrect || Departs(compared->critical_t, checked)) {
+        return Cheating(compared->error_class,
+                        "the outputs of a timed call are wrong where those of a checked call were right");
+      }
     }
     result.kept.clear();
     return true;
@@ -502,7 +517,6 @@ class Trial {
   std::array<TrialArm, 2> arms_;  // by measure::kBaselineArm and kCandidateArm
   bool shared_ = false;           // both in one process
   int failed_arm_ = -1;
-  measure::ErrorClass public_class_ = measure::ErrorClass::kCorrect;
   std::vector<TimingResult> timings_;
   json::object conditions_;
 };

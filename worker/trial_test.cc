@@ -13,6 +13,8 @@
 #include "gmock/gmock.h"
 #include "graph/canonical.h"
 #include "gtest/gtest.h"
+#include "worker/device_lock.h"
+#include "worker/input_set.h"
 
 namespace assay::worker {
 namespace {
@@ -278,6 +280,47 @@ TEST_F(TrialTest, InputsOfAnotherProcessAreOutOfReach) {
   AddRunner("nightly", {"--fork"});
   // The baseline writes to its inputs after its first calls; the candidate's are its own.
   EXPECT_EQ(Measure(Assign("none", "nightly", "write-inputs")).outcome_class(), v1::CORRECT);
+}
+
+TEST_F(TrialTest, FailuresInTwoProcesses) {
+  AddRunner("default", {"--fork"});
+  AddRunner("nightly", {});
+  v1::Measurement m = Measure(Assign("run-abort", "nightly"));
+  EXPECT_EQ(m.outcome_class(), v1::RUNTIME_FAIL);
+  EXPECT_EQ(m.signal(), SIGABRT) << "the sandbox passes the signal on";
+  EXPECT_THAT(m.evidence(), HasSubstr("trick run-abort"));
+  EXPECT_THAT(m.evidence(), testing::Not(HasSubstr("trick none"))) << "only of the arm that failed";
+  m = Measure(Assign("pair-abort", "nightly"));
+  EXPECT_EQ(m.outcome_class(), v1::RUNTIME_FAIL);
+  EXPECT_EQ(m.failed_phase(), "warm-up");
+  m = Measure(Assign("none", "nightly", "pair-abort"));
+  EXPECT_EQ(m.outcome_class(), v1::EAGER_FAIL);
+  m = Measure(Assign("timed-stale", "nightly"));
+  EXPECT_EQ(m.detail(), v1::CHEATING);
+  m = Measure(Assign("pair-lies", "nightly"));
+  EXPECT_EQ(m.detail(), v1::CHEATING);
+}
+
+TEST_F(TrialTest, ARunnerKeepsTheDevicesLock) {
+  AddRunner("default", {"--fork"});
+  absl::StatusOr<TrialProcess> started = pool_->Start(runners_[0], int64_t{1} << 30, {});
+  ASSERT_TRUE(started.ok()) << started.status();
+  absl::StatusOr<graph::Graph> graph = graph::Parse(sample_);
+  ASSERT_TRUE(graph.ok());
+  absl::StatusOr<InputSets> inputs = ReplayInputs(*graph, hash_, "seed", 1);
+  ASSERT_TRUE(inputs.ok());
+  absl::StatusOr<runner::UniqueFd> lock = LockDevice(config_.lock_dir, "uuid", {});
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  ASSERT_TRUE(
+      started->process
+          ->Call("load", {{"graph", {{"hash", hash_}, {"model", sample_.model}}}, {"device", "cpu"}, {"threads", 1}},
+                 {{"tensors", inputs->public_set.fd()}, {"lock", lock->get()}}, Clock::now() + std::chrono::seconds(20))
+          .ok());
+  lock->reset();  // as if the worker had died
+  const runner::UniqueFd other(::open((config_.lock_dir / "device-uuid.lock").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), -1);
+  started->process->Kill();
+  EXPECT_EQ(::flock(other.get(), LOCK_EX), 0);
 }
 
 TEST_F(TrialTest, RecompilesAreFlagged) {
