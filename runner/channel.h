@@ -1,15 +1,13 @@
 // The runner protocol's channel: JSON objects, one a line, over Unix stream sockets, with descriptors as SCM_RIGHTS
-// (runner/protocol.md). Blocking; used by runners and by tests. The worker has an asynchronous one (worker/runner_process.h)
-// that shares Framing.
-// Thread safety: none; one thread a Channel.
+// (runner/protocol.md). Blocking; used by runners and by tests. The worker has an asynchronous one
+// (worker/runner_process.h) that shares Framing. Thread safety: none; one thread a Channel.
 #pragma once
 
+#include <boost/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,8 +41,8 @@ class Framing {
   std::vector<UniqueFd> fds_;
 };
 
-// One recvmsg(): bytes appended to `bytes`, descriptors to `fds` (close-on-exec). Returns the number of bytes, 0 at end of file;
-// Unavailable where the socket would block.
+// One recvmsg(): bytes appended to `bytes`, descriptors to `fds` (close-on-exec). Returns the number of bytes, 0 at end
+// of file; Unavailable where the socket would block.
 absl::StatusOr<size_t> Receive(int socket, std::string& bytes, std::vector<UniqueFd>& fds);
 // One sendmsg() of at least a byte of `bytes`, with `fds` attached to its first byte. Returns the number of bytes sent;
 // Unavailable where the socket would block.

@@ -47,8 +47,8 @@ class MemoryFile {
   UniqueFd fd_;
 };
 
-// Maps all of `fd` copy-on-write: what is written stays in this process. Refuses a file without the write and shrink seals
-// (FailedPrecondition), which its owner could truncate under the reader.
+// Maps all of `fd` copy-on-write: what is written stays in this process. Refuses a file without the write and shrink
+// seals (FailedPrecondition), which its owner could truncate under the reader.
 absl::StatusOr<Mapping> MapPrivate(int fd);
 
 // A file of tensors that somebody else wrote and may still hold: read with pread() into memory of one's own.
@@ -63,6 +63,7 @@ struct TensorBytes {
 absl::StatusOr<TensorBytes> ReadTensors(int fd, int64_t max_bytes);
 
 // Writes header and tensors of `layout` to `fd`, `data[i]` being the bytes of entry i.
-absl::Status WriteTensors(int fd, const graph::TensorLayout& layout, const std::vector<std::span<const std::byte>>& data);
+absl::Status WriteTensors(int fd, const graph::TensorLayout& layout,
+                          const std::vector<std::span<const std::byte>>& data);
 
 }  // namespace assay::runner

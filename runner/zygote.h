@@ -1,8 +1,8 @@
-// Keeps a costly runner warm: the parent has loaded its framework and serves `describe` and `fork`; every trial runs in a child
-// forked from it (runner/protocol.md, `fork`). The parent is undumpable, so that a child cannot reach its memory; the child has its own session,
-// and PID, mount, IPC and network namespaces where the kernel allows it, and cannot signal its parent.
-// The parent must be single-threaded when it forks: Serve() refuses otherwise.
-// Thread safety: none.
+// Keeps a costly runner warm: the parent has loaded its framework and serves `describe` and `fork`; every trial runs in
+// a child forked from it (runner/protocol.md, `fork`). The parent is undumpable, so that a child cannot reach its
+// memory; the child has its own session, and PID, mount, IPC and network namespaces where the kernel allows it, and
+// cannot signal its parent. The parent must be single-threaded when it forks: Serve() refuses otherwise. Thread safety:
+// none.
 #pragma once
 
 #include <functional>

@@ -99,7 +99,9 @@ absl::StatusOr<std::unique_ptr<Machine>> Machine::Make(const Config& config, Fet
 
 boost::json::value ToJson(const google::protobuf::Message& message) {
   std::string text;
-  if (!google::protobuf::util::MessageToJsonString(message, &text).ok()) return nullptr;
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) return nullptr;
   return boost::json::parse(text);
 }
 
