@@ -68,7 +68,8 @@ class ImportTest : public ::testing::Test {
           "import torch\n\nclass GraphModule(torch.nn.Module):\n"
           "    def forward(self, L_x_ : torch.Tensor):\n"
           "        l_x_ = L_x_\n"
-          "        y = torch.nn.functional.relu(l_x_);  l_x_ = None\n"
+          "        y = torch.nn.functional.relu(l_x_)\n"
+          "        l_x_ = None\n"
           "        return (y,)\n");
     Write(folder / "weight_meta.py",
           fmt::format(
@@ -127,7 +128,7 @@ TEST_F(ImportTest, RefusedSamplesAreToldAndLeftOut) {
   AddBad("z");
   const auto result = Import(options_, server_);
   ASSERT_TRUE(result.ok());
-  EXPECT_TRUE(result->made);
+  ASSERT_TRUE(result->made);
   EXPECT_EQ(result->refused, 1u);
   EXPECT_EQ(refused_, std::vector<std::string>{"z"});
   EXPECT_EQ(server_.created[0].graphs_size(), 1);
@@ -172,6 +173,7 @@ TEST_F(ImportTest, AFolderThatIsASampleIsNamedAfterItself) {
   AddSample("only", 1);
   options_.folder /= "only";
   ASSERT_TRUE(Import(options_, server_).ok());
+  ASSERT_EQ(server_.created.size(), 1u);
   EXPECT_EQ(server_.created[0].graphs(0).name(), "only");
   options_.folder = options_.folder.parent_path();
 }

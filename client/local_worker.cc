@@ -68,7 +68,7 @@ std::string WorkerConfig(const LocalWorker& worker) {
     text += fmt::format("\n[[runner]]\nname = \"torch\"\ncommand = [{}]\nvenv = {}\ntrusted = true\nwarm = true\n",
                         Quoted(worker.torch_runner.string()), Quoted(worker.venv.string()));
   }
-  text += PythonRunner(worker, "default", worker.venv);
+  if (!worker.venv.empty()) text += PythonRunner(worker, "default", worker.venv);
   for (const auto& [name, venv] : worker.environments) text += PythonRunner(worker, name, venv);
   return text;
 }

@@ -19,8 +19,8 @@ struct LocalWorker {
   std::filesystem::path state_folder;  // relative: from the configuration's folder
   int threads = 0;                     // 0: the worker's own default
   std::filesystem::path torch_runner;  // program; empty: there is none
-  std::filesystem::path venv;
-  std::filesystem::path python_path;  // empty: Assay's packages are installed in the environments
+  std::filesystem::path venv;          // empty: there is none
+  std::filesystem::path python_path;   // empty: Assay's packages are installed in the environments
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
 };
 

@@ -46,7 +46,8 @@ std::string ArmText(std::string_view name, const v1::Arm& arm) {
 std::string PhasesText(const v1::Measurement& m) {
   Table table({{"PHASE"}, {"START", true}, {"TIME", true}, {"HARNESS"}});
   for (const v1::Phase& phase : m.phases()) {
-    table.Add({phase.name(), Duration(phase.start_ns()), Duration(phase.duration_ns()), phase.harness() ? "yes" : ""});
+    table.Add({phase.name(), phase.start_ns() == 0 ? "0" : Duration(phase.start_ns()), Duration(phase.duration_ns()),
+               phase.harness() ? "yes" : ""});
   }
   return fmt::format("phases      {} in all, {} of it Assay's own; {} replayed\n", Duration(m.wall_ns()),
                      Duration(m.harness_ns()), Bytes(m.replayed_bytes())) +
@@ -127,9 +128,19 @@ std::string ValueText(const google::protobuf::Value& value) {
 
 std::string StructText(std::string_view title, const google::protobuf::Struct& fields) {
   std::map<std::string, std::string> sorted;
-  for (const auto& [name, value] : fields.fields()) sorted[name] = ValueText(value);
+  for (const auto& [name, value] : fields.fields()) {
+    std::string& text = sorted[name];
+    // Lists of records, one a line.
+    const bool records = value.has_list_value() && !value.list_value().values().empty() &&
+                         value.list_value().values(0).has_struct_value();
+    if (records) {
+      for (const auto& item : value.list_value().values()) text += "\n    " + ValueText(item);
+    } else {
+      text = " " + ValueText(value);
+    }
+  }
   std::string text = std::string(title) + "\n";
-  for (const auto& [name, value] : sorted) text += fmt::format("  {}: {}\n", name, value);
+  for (const auto& [name, value] : sorted) text += fmt::format("  {}:{}\n", name, value);
   return text;
 }
 

@@ -86,8 +86,10 @@ int RunImport(const Command& command, ImportFlags& flags) {
   flags.options.on_progress = [&](size_t done, size_t total, size_t refused_count) {
     rate.Add(Clock::now(), static_cast<int64_t>(done));
     const double left = rate.SecondsFor(static_cast<int64_t>(total - done));
-    progress.Show(fmt::format("{}/{} samples, {} refused, {:.0f} a second{}", done, total, refused_count,
-                              rate.per_second(), left > 1 ? ", " + Seconds(left) + " left" : ""));
+    std::string text = fmt::format("{}/{} samples, {} refused", done, total, refused_count);
+    if (rate.per_second() > 0) text += fmt::format(", {:.0f} a second", rate.per_second());
+    if (left > 1) text += fmt::format(", {} left", Seconds(left));
+    progress.Show(text);
   };
   const absl::StatusOr<ImportResult> result = Import(flags.options, target);
   progress.Clear();

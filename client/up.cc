@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
 #include <csignal>
@@ -177,9 +178,28 @@ class Up {
     if (!list.ok()) return false;
     for (const v1::Worker& worker : list->workers()) {
       const auto seen = seconds(worker.last_seen().seconds()) + std::chrono::nanoseconds(worker.last_seen().nanos());
-      if (worker.live() && !worker.runners().empty() && seen >= start.time_since_epoch()) return true;
+      if (!worker.live() || worker.runners().empty() || seen < start.time_since_epoch()) continue;
+      seen_ = worker;
+      return true;
     }
     return false;
+  }
+
+  // A runner that does not work is left out by the worker: its user is to hear of it here.
+  void SayWhichRunnersAreMissing() {
+    std::vector<std::pair<std::string, std::string>> wanted = {{"torch", "default"}, {"python", "default"}};
+    for (const auto& [name, folder] : worker_.environments) wanted.emplace_back("python", name);
+    for (const auto& [name, environment] : wanted) {
+      const bool offered = std::any_of(seen_.runners().begin(), seen_.runners().end(), [&](const v1::Runner& runner) {
+        return runner.name() == name &&
+               (runner.environment().empty() ? "default" : runner.environment()) == environment;
+      });
+      if (!offered) {
+        options_.say(
+            fmt::format("the runner {} (environment {}) does not work here and is left out; the end of {}:\n{}", name,
+                        environment, Log("worker").string(), LogTail(Log("worker"))));
+      }
+    }
   }
 
   absl::Status StartWorker() {
@@ -187,12 +207,18 @@ class Up {
     worker_.server = fmt::format("127.0.0.1:{}", service_.grpc_port);
     if (absl::Status status = MakePrivateFolder(worker_.state_folder); !status.ok()) return status;
     const fs::path config = state_ / "worker.toml";
-    if (absl::Status status = WriteFile(config, "# Written by 'assay up' at every start: changes are lost.\n" + WorkerConfig(worker_)); !status.ok()) return status;
+    if (absl::Status status =
+            WriteFile(config, "# Written by 'assay up' at every start: changes are lost.\n" + WorkerConfig(worker_));
+        !status.ok())
+      return status;
     const auto start = std::chrono::system_clock::now();
     ProcessSpec spec{
         .name = "worker", .argv = {worker_program_.string(), "--config", config.string()}, .log = Log("worker")};
     if (absl::Status status = supervisor_.Start(std::move(spec)); !status.ok()) return status;
-    return supervisor_.WaitUntil([&] { return WorkerSeenSince(start); }, "worker", seconds(300));
+    const auto seen = [&] { return WorkerSeenSince(start); };
+    if (absl::Status status = supervisor_.WaitUntil(seen, "worker", seconds(300)); !status.ok()) return status;
+    SayWhichRunnersAreMissing();
+    return absl::OkStatus();
   }
 
   const UpOptions& options_;
@@ -205,6 +231,7 @@ class Up {
   LocalService service_;
   absl::StatusOr<std::unique_ptr<Api>> api_ = absl::UnavailableError("not connected yet");
   absl::Status last_answer_;
+  v1::Worker seen_;
 };
 
 }  // namespace

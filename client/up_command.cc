@@ -78,7 +78,11 @@ int RunDetached(const Command& command, UpOptions& options) {
     std::string answer;
     char buffer[4096];
     for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) answer.append(buffer, n);
-    if (answer.starts_with('R')) return Print(answer.substr(1));
+    if (answer.starts_with('R')) {
+      const size_t end = answer.find('\0');
+      if (end != std::string::npos) fmt::print(stderr, "{}", answer.substr(end + 1));
+      return Print(answer.substr(1, end - 1));
+    }
     if (answer.size() > 2) {
       fmt::print(stderr, "assay: {}\n", answer.substr(2));
       return answer[1];
@@ -97,7 +101,14 @@ int RunDetached(const Command& command, UpOptions& options) {
     [[maybe_unused]] const ssize_t n = ::write(pipe.get(), text.data(), text.size());
     pipe = Fd();
   };
-  options.ready = [&](const LocalService& service) { tell("R" + ReadyText(command, service, options.state, true)); };
+  std::string said;
+  options.say = [&said, say = options.say](const std::string& text) {
+    say(text);
+    said += "assay up: " + text + "\n";
+  };
+  options.ready = [&](const LocalService& service) {
+    tell("R" + ReadyText(command, service, options.state, true) + '\0' + said);
+  };
   const absl::Status status = RunUp(options, Installation::OfThisProgram());
   const int code = ExitCodeOf(status);
   if (!status.ok()) {
