@@ -38,8 +38,15 @@ class Lowered:
   outputs: list[Output]
 
 
+# The same functions under the names that torch.export can trace; a batch dimension made by the others is lost in its trace.
+_TRACEABLE = re.compile(
+  r"\btorch\._C\._functorch\.(_add_batch_dim|_remove_batch_dim|_vmap_increment_nesting|_vmap_decrement_nesting)\b"
+)
+
+
 def _load_model(text):
   scope = {}
+  text = _TRACEABLE.sub(r"torch._functorch.predispatch.\1", text)
   exec(compile(text, "model.py", "exec"), scope)  # the worker's own re-print, never what a user wrote
   return scope["GraphModule"]()
 

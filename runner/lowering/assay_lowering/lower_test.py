@@ -168,6 +168,32 @@ def test_a_computed_number_stays_traced():
   check(text, [random(4)])
 
 
+@pytest.mark.parametrize("namespace", ["torch._C._functorch", "torch._functorch.predispatch"])
+def test_a_mask_made_by_vmap(namespace):
+  text = model(
+    ["x: torch.Tensor", "n: torch.Tensor"],
+    f"""
+    lazy = torch._functorch.predispatch.lazy_load_decompositions()
+    lazy = None
+    v2 = {namespace}._vmap_increment_nesting(3, "error")
+    v2 = None
+    v3 = {namespace}._add_batch_dim(n, 0, 1)
+    v4 = {namespace}._vmap_increment_nesting(4, "error")
+    v4 = None
+    v5 = {namespace}._add_batch_dim(x, 0, 2)
+    v6 = v5.le(v3)
+    v7 = {namespace}._remove_batch_dim(v6, 2, 4, 0)
+    v8 = {namespace}._vmap_decrement_nesting()
+    v8 = None
+    v9 = {namespace}._remove_batch_dim(v7, 1, 3, 0)
+    v10 = {namespace}._vmap_decrement_nesting()
+    v10 = None
+    return (v9,)
+    """,
+  )
+  check(text, [torch.tensor([0, 3, 1, 2]), torch.tensor([1, 2, 0])])
+
+
 def test_parameters_that_are_not_used_are_left_out():
   text = model(["a: torch.Tensor", "b: torch.Tensor", "c: torch.Tensor"], "return (c + a,)")
   assert check(text, [random(2), random(2), random(2)]).arguments == [0, 2]
