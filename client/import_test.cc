@@ -178,6 +178,15 @@ TEST_F(ImportTest, AFolderThatIsASampleIsNamedAfterItself) {
   options_.folder = options_.folder.parent_path();
 }
 
+TEST_F(ImportTest, AMissingFileIsNamed) {
+  AddSample("a", 1);
+  fs::remove(options_.folder / "a/weight_meta.py");
+  const CheckedSample checked = CheckSample(options_.folder / "a");
+  EXPECT_FALSE(checked.accepted);
+  EXPECT_EQ(checked.error.file, "weight_meta.py");
+  EXPECT_TRUE(checked.error.message.starts_with("no such file")) << checked.error.message;
+}
+
 TEST(ReasonKindTest, LeavesNumbersOutButNotNames) {
   graph::Diagnostic a{.message = "'conv2d' takes 7 arguments, 12 given"};
   EXPECT_EQ(ReasonKind(a), "'conv2d' takes N arguments, N given");

@@ -30,7 +30,8 @@ std::string Script(const v1::Evaluation& evaluation, const std::string& graph, c
       "#!/bin/sh\n"
       "# Reproduces one outcome without a server: {} of {} against {}.\n"
       "# It gave {}; expected.json has all of it. What comes out now is printed, in the same form.\n"
-      "# On another machine set ASSAY_WORKER (assay-worker) and ASSAY_WORKER_CONFIG (its configuration, which names runners).\n"
+      "# On another machine set ASSAY_WORKER (assay-worker) and ASSAY_WORKER_CONFIG (its configuration, which names "
+      "runners).\n"
       "cd \"$(dirname \"$0\")\" || exit 1\n"
       "worker=${{ASSAY_WORKER:-{}}}\n"
       "exec \"$worker\" --config \"${{ASSAY_WORKER_CONFIG:-worker.toml}}\" --trial trial.json --graph sample \"$@\"\n",

@@ -14,9 +14,18 @@ namespace {
 void Refuse(const absl::Status& status, CheckedSample& out) {
   if (std::optional<graph::Diagnostic> diagnostic = graph::DiagnosticOf(status); diagnostic.has_value()) {
     out.error = *std::move(diagnostic);
-  } else {
-    out.error.message = MessageOf(status);
+    return;
   }
+  // "FOLDER/FILE: message": the folder is told already.
+  const std::string whole = MessageOf(status);
+  std::string_view message = whole;
+  const std::string folder = (out.path / "").string();
+  const size_t colon = message.find(": ", folder.size());
+  if (message.starts_with(folder) && colon != std::string_view::npos) {
+    out.error.file = std::string(message.substr(folder.size(), colon - folder.size()));
+    message.remove_prefix(colon + 2);
+  }
+  out.error.message = std::string(message);
 }
 
 }  // namespace

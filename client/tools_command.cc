@@ -51,7 +51,8 @@ CLI::App* AddPassing(CLI::App& app, const std::string& name, const std::string& 
 void AddTools(CLI::App& app, Command& command) {
   CLI::App* extract = AddPassing(app, "extract", "Write a GraphNet sample from a PyTorch module of your own",
                                  "  assay extract my_models.py:make_model -o my_suite/my_model\n"
-                                 "  assay extract -- --help                           all its options\n");
+                                 "  assay extract --help                              all its options\n");
+  extract->set_help_flag();  // it explains itself
   extract->callback([&command, extract] { command.action = [extract] { return Extract(extract->remaining()); }; });
 
   CLI::App* runner =
