@@ -16,8 +16,8 @@ namespace assay::server {
 
 struct AuthenticatorOptions {
   double cache_seconds = 3;
-  double calls_per_second = 500;  // of one token, sustained
-  double burst = 2000;
+  double calls_per_second = 2000;  // of one token, sustained
+  double burst = 10000;
 };
 
 class Authenticator {

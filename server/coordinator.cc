@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestWait = 30;
 constexpr char kChannel[] = "assay_submitted";
+constexpr char kEnding[] = "the server is ending: call again, another one or its next start answers";
 constexpr auto kNotifyEvery = std::chrono::milliseconds(100);
 
 Clock::duration Seconds(double seconds) {
@@ -76,7 +77,7 @@ void Coordinator::Stop() {
   sweep_wake_.notify_all();
   for (auto& thread : threads_) thread.join();
   threads_.clear();
-  Serve();  // what arrived meanwhile
+  Serve();  // what arrived before
   for (const auto& poll : std::exchange(waiting_, {})) Finish(*poll, absl::OkStatus());
 }
 
@@ -112,9 +113,13 @@ void Coordinator::Synchronise(const std::shared_ptr<Call>& call) {
   poll->deadline = poll->arrived + Seconds(wait);
   {
     const std::lock_guard lock(mutex_);
-    arrived_.push_back(std::move(poll));
+    if (!stopping_) {
+      arrived_.push_back(std::move(poll));
+      wake_.notify_one();
+      return;
+    }
   }
-  wake_.notify_one();
+  call->done(absl::UnavailableError(kEnding));
 }
 
 void Coordinator::Report(const std::shared_ptr<Call>& call) {
@@ -125,9 +130,13 @@ void Coordinator::Report(const std::shared_ptr<Call>& call) {
   }
   {
     const std::lock_guard lock(mutex_);
-    reports_.push_back(call);
+    if (!stopping_) {
+      reports_.push_back(call);
+      wake_.notify_one();
+      return;
+    }
   }
-  wake_.notify_one();
+  call->done(absl::UnavailableError(kEnding));
 }
 
 void Coordinator::Submitted() {

@@ -129,6 +129,10 @@ class Front : public GrpcFront {
     builder.SetMaxReceiveMessageSize(options.max_message_bytes);
     builder.SetMaxSendMessageSize(-1);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // A waiting worker may probe its connection every few seconds; dead ones are found from here too.
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30000);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
     std::map<const ServiceDescriptor*, std::vector<const MethodDescriptor*>> methods;
     for (const MethodDescriptor* method : api.methods()) methods[method->service()].push_back(method);
     for (const auto& [service, list] : methods) {

@@ -36,6 +36,9 @@ int main(int argc, char** argv) {
                  "an admin token is written to this file (mode 0600) if the file does not hold a valid one");
   app.add_option("--web", options.web, "folder of the page's files")->check(CLI::ExistingDirectory);
   app.add_option("--lease-seconds", options.lease_seconds, "time after which a silent worker's trials go back")->check(CLI::Range(1.0, 3600.0))->capture_default_str();
+  app.add_option("--calls-per-second", options.calls_per_second, "calls that one token may make, sustained")
+      ->check(CLI::Range(1.0, 1e9))
+      ->capture_default_str();
   auto* cert = app.add_option("--tls-cert", options.tls_cert, "PEM certificate of the gRPC server")->check(CLI::ExistingFile);
   auto* key = app.add_option("--tls-key", options.tls_key, "its PEM key")->check(CLI::ExistingFile);
   cert->needs(key);

@@ -63,7 +63,7 @@ class Running : public Server {
       : options_(options),
         database_(options.database, options.connections),
         queue_({.lease_seconds = options.lease_seconds}),
-        authenticator_(database_),
+        authenticator_(database_, {.calls_per_second = options.calls_per_second, .burst = 5 * options.calls_per_second}),
         api_(authenticator_, metrics_, std::max(2, options.connections - 3)),
         coordinator_(database_, queue_, metrics_),
         watcher_(database_) {
@@ -120,7 +120,6 @@ class Running : public Server {
     coordinator_.Stop();
     if (grpc_ != nullptr) grpc_->Stop();
     if (http_ != nullptr) http_->Stop();
-    coordinator_.Stop();  // answers what came in between
     api_.Stop();
   }
 

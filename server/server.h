@@ -19,6 +19,7 @@ struct ServerOptions {
   std::string bootstrap_token_file;
   std::string web;
   double lease_seconds = 60;
+  double calls_per_second = 2000;  // of one token
   std::string tls_cert, tls_key, tls_client_ca;
 };
 
