@@ -15,6 +15,15 @@ size_t TextBytes(const graph::Sample& sample) {
   return sample.model.size() + sample.weight_meta.size() + sample.input_meta.size() + sample.info.size();
 }
 
+// The path below the imported folder; a folder that is a sample itself has its own name.
+std::string NameInSuite(const fs::path& sample, const fs::path& folder) {
+  const fs::path relative = sample.lexically_normal().lexically_relative(folder.lexically_normal());
+  if (relative != ".") return relative.generic_string();
+  fs::path whole = fs::absolute(sample).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // written with a slash at its end
+  return whole.filename().string();
+}
+
 // Graphs that wait to be asked for and sent together.
 class Batch {
  public:
@@ -98,10 +107,7 @@ absl::StatusOr<ImportResult> Import(const ImportOptions& options, ImportTarget& 
         } else {
           ++result.accepted;
           v1::SuiteGraph& graph = *create.add_graphs();
-          const fs::path relative = sample.path.lexically_relative(options.folder);
-          // The folder may be a sample itself.
-          graph.set_name(relative == "." ? fs::absolute(sample.path).lexically_normal().filename().string()
-                                         : relative.generic_string());
+          graph.set_name(NameInSuite(sample.path, options.folder));
           graph.set_hash(sample.hash);
           batch.Add(std::move(sample));
           if (batch.bytes() >= options.batch_bytes || batch.size() >= kBatchGraphs) status = batch.Send();

@@ -169,13 +169,21 @@ TEST_F(ImportTest, ADeadServerAndABadNameAreToldBeforeAnythingIsRead) {
   EXPECT_TRUE(absl::IsInvalidArgument(Import(options_, server_).status()));
 }
 
-TEST_F(ImportTest, AFolderThatIsASampleIsNamedAfterItself) {
-  AddSample("only", 1);
-  options_.folder /= "only";
-  ASSERT_TRUE(Import(options_, server_).ok());
-  ASSERT_EQ(server_.created.size(), 1u);
-  EXPECT_EQ(server_.created[0].graphs(0).name(), "only");
-  options_.folder = options_.folder.parent_path();
+TEST_F(ImportTest, NamesDoNotDependOnHowTheFolderIsWritten) {
+  AddSample("family/only", 1);
+  const fs::path root = options_.folder;
+  for (const auto& [folder, name] : {std::pair<std::string, const char*>{"", "family/only"},
+                                     {"/", "family/only"},
+                                     {"/./family/..", "family/only"},
+                                     {"/family/only", "only"},
+                                     {"/family/only/", "only"}}) {
+    options_.folder = root.string() + folder;
+    server_.created.clear();
+    ASSERT_TRUE(Import(options_, server_).ok());
+    ASSERT_EQ(server_.created.size(), 1u);
+    EXPECT_EQ(server_.created[0].graphs(0).name(), name) << folder;
+  }
+  options_.folder = root;
 }
 
 TEST_F(ImportTest, AMissingFileIsNamed) {

@@ -1,78 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One `assay up` for all end-to-end tests: the real server, Postgres, worker and runners, in a state folder of its own.
-
-ASSAY_BUILD names the build folder (build/release).
-"""
+"""One `assay up` for all end-to-end tests: the real server, Postgres, worker and runners, in a state folder of its own."""
 
 from __future__ import annotations
 
-import json
-import os
 import pathlib
 import shutil
-import signal
-import subprocess
-import tempfile
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "release"))
-SAMPLES = ROOT / "samples"
-# Small ones of different kinds: a plain one, one that writes in place, one with integer outputs, one with batch norm in training mode.
-FEW = ["mlp", "in_place", "integer_outputs", "batch_norm_training"]
-
-
-class Assay:
-    """The `assay` command in one state folder."""
-
-    def __init__(self, home: pathlib.Path):
-        self.home = home
-        self.environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_SERVER", "ASSAY_TOKEN")}
-        self.environment |= {"ASSAY_HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
-
-    def popen(self, *arguments: object, **options) -> subprocess.Popen:
-        return subprocess.Popen(
-            [BUILD / "client" / "assay", *map(str, arguments)], env=self.environment | options.pop("env", {}),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
-
-    def run(self, *arguments: object, code: int = 0, timeout: float = 600, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-        """Runs it and checks the exit code."""
-        with self.popen(*arguments, env=env or {}) as process:
-            try:
-                out, err = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-        command = " ".join(map(str, arguments))
-        assert process.returncode == code, f"assay {command} exited with {process.returncode}, not {code}\n{out}\n{err}"
-        return subprocess.CompletedProcess(command, process.returncode, out, err)
-
-    def json(self, *arguments: object, **options):
-        return json.loads(self.run(*arguments, "--json", **options).stdout)
-
-    def start(self) -> subprocess.Popen:
-        """`assay up`, waited for until it says that it is ready."""
-        process = self.popen("up", "--json")
-        line = process.stdout.readline()
-        if not line:
-            process.wait()
-            raise AssertionError(f"assay up exited with {process.returncode}:\n{process.stderr.read()}")
-        self.address = json.loads(line)
-        return process
-
-
-def new_home() -> pathlib.Path:
-    # Not under pytest's folder: when the tests run as root, Postgres runs as another user, who must be able to get there.
-    home = pathlib.Path(tempfile.mkdtemp(prefix="assay-e2e-"))
-    home.chmod(0o711)
-    return home
-
-
-def stop(process: subprocess.Popen) -> int:
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=120)
-    return process.returncode
+from assay_command import SAMPLES, Assay, new_home, stop
 
 
 @pytest.fixture(scope="session")

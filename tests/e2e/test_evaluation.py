@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from conftest import FEW, SAMPLES
+from assay_command import FEW, SAMPLES
 
 
 @pytest.fixture(scope="module")

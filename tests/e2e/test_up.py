@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import SAMPLES, Assay, stop
+from assay_command import SAMPLES, Assay, stop
 
 
 def processes_of(home: pathlib.Path) -> dict[int, str]:
