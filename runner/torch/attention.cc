@@ -36,8 +36,8 @@ std::vector<Value> Parts(Binder& binder, const Value& bias, const std::vector<Va
 }
 
 // _in_projection_packed: which of the three inputs are one tensor decides how the weight is used.
-std::vector<Value> ProjectPacked(Binder& binder, const Value& q, const Value& k, const Value& v, bool k_is_v, bool q_is_k,
-                                 const Value& weight, const Value& bias) {
+std::vector<Value> ProjectPacked(Binder& binder, const Value& q, const Value& k, const Value& v, bool k_is_v,
+                                 bool q_is_k, const Value& weight, const Value& bias) {
   const Value embed = binder.Size(q, -1);
   if (k_is_v && q_is_k) return Unpack(binder, Linear(binder, q, weight, bias), 3, embed);
   if (k_is_v) {
@@ -56,9 +56,11 @@ std::vector<Value> ProjectPacked(Binder& binder, const Value& q, const Value& k,
 // _canonical_mask: a boolean mask becomes one that is added.
 Value CanonicalMask(Binder& binder, const Value& mask, c10::ScalarType dtype) {
   if (mask.is_none() || c10::isFloatingType(mask.tensor().scalar_type())) return mask;
-  if (mask.tensor().scalar_type() != c10::kBool) throw Unsupported("multi_head_attention_forward: a mask that is neither bool nor floating point");
+  if (mask.tensor().scalar_type() != c10::kBool)
+    throw Unsupported("multi_head_attention_forward: a mask that is neither bool nor floating point");
   const Value zeros = binder.Call("aten::zeros_like", {mask}, {{"dtype", Value::Literal(Dtype{dtype})}});
-  return binder.CallOverload("aten::masked_fill_.Scalar", {zeros, mask, Value::Constant(-std::numeric_limits<double>::infinity())});
+  return binder.CallOverload("aten::masked_fill_.Scalar",
+                             {zeros, mask, Value::Constant(-std::numeric_limits<double>::infinity())});
 }
 
 Value PadOne(Binder& binder, const Value& mask) {
@@ -98,14 +100,16 @@ Value Forward(Binder& binder, const Arguments& a) {
   const bool separate = a.Bool("use_separate_proj_weight");
   if (!separate) {
     // Unbatched inputs are told apart again: unsqueeze() gives Python three tensors.
-    qkv = ProjectPacked(binder, query, key, value, batched && k_is_v, batched && q_is_k, a["in_proj_weight"], a["in_proj_bias"]);
+    qkv = ProjectPacked(binder, query, key, value, batched && k_is_v, batched && q_is_k, a["in_proj_weight"],
+                        a["in_proj_bias"]);
   } else {
     const auto b = Parts(binder, a["in_proj_bias"], {}, true);
     qkv = {Linear(binder, query, a["q_proj_weight"], b[0]), Linear(binder, key, a["k_proj_weight"], b[1]),
            Linear(binder, value, a["v_proj_weight"], b[2])};
   }
   Value q = qkv[0], k = qkv[1], v = qkv[2];
-  if (!attn_mask.is_none() && attn_mask.tensor().dim() == 2) attn_mask = binder.Call("aten::unsqueeze", {attn_mask, Int(0)});
+  if (!attn_mask.is_none() && attn_mask.tensor().dim() == 2)
+    attn_mask = binder.Call("aten::unsqueeze", {attn_mask, Int(0)});
 
   if (!a["bias_k"].is_none() && !a["bias_v"].is_none()) {
     const auto extend = [&](const Value& x, const Value& bias) {
@@ -159,7 +163,8 @@ Value Forward(Binder& binder, const Arguments& a) {
     const double width = static_cast<double>(q.tensor().size(2));
     const Value scaled = BinaryOperator(binder, "*", q, Value::Constant(std::sqrt(1.0 / width)));
     const Value k_t = binder.CallOverload("aten::transpose.int", {k, Int(-2), Int(-1)});
-    Value weights = attn_mask.is_none() ? binder.Call("aten::bmm", {scaled, k_t}) : binder.Call("aten::baddbmm", {attn_mask, scaled, k_t});
+    Value weights = attn_mask.is_none() ? binder.Call("aten::bmm", {scaled, k_t})
+                                        : binder.Call("aten::baddbmm", {attn_mask, scaled, k_t});
     weights = binder.CallOverload("aten::softmax.int", {weights, Int(-1)});
     if (dropout.is_float() ? dropout.now.toDouble() > 0 : dropout.is_int() && dropout.now.toInt() > 0) {
       weights = binder.Call("aten::dropout", {weights, dropout, Value::Constant(true)});
@@ -182,7 +187,8 @@ Value Forward(Binder& binder, const Arguments& a) {
     return binder.CallOverload("aten::view", {x, Ints({batch, heads, length, head})});
   };
   const Value q4 = four(q, target), k4 = four(k, source), v4 = four(v, source);
-  Value out = binder.Call("aten::scaled_dot_product_attention", {q4, k4, v4, attn_mask, dropout, Value::Constant(is_causal)});
+  Value out =
+      binder.Call("aten::scaled_dot_product_attention", {q4, k4, v4, attn_mask, dropout, Value::Constant(is_causal)});
   out = finish(binder.Call("aten::permute", {out, Value::Ints({2, 0, 1, 3})}));
   return Value::Sequence({unbatch(out, 1), Value::None()});
 }

@@ -1,11 +1,11 @@
 #include "runner/torch/bind_graph.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/util/StringUtil.h>
 
 #include <cmath>
 
 #include "absl/status/status.h"
-#include <c10/util/StringUtil.h>
 #include "graph/callees.h"
 #include "graph/signature.h"
 #include "runner/torch/binder.h"
@@ -40,7 +40,8 @@ class GraphBinder {
     std::vector<Value> outputs;
     for (int32_t value : graph_.outputs) {
       if (!values_[value].single() || (!values_[value].is_tensor() && !values_[value].is_number())) {
-        throw Unsupported(c10::str("the graph returns ", values_[value].Describe(), "; tensors and numbers can be returned"));
+        throw Unsupported(
+            c10::str("the graph returns ", values_[value].Describe(), "; tensors and numbers can be returned"));
       }
       outputs.push_back(values_[value]);
     }
@@ -121,7 +122,8 @@ class GraphBinder {
     return items;
   }
 
-  // A parameter was changed where its version moved, or where batch norm in training mode, which moves no version, was given it.
+  // A parameter was changed where its version moved, or where batch norm in training mode, which moves no version, was
+  // given it.
   void FindMutated(Program& program) {
     std::vector<bool> mutated(inputs_.size(), false);
     for (size_t i = 0; i < inputs_.size(); ++i) mutated[i] = inputs_[i]._version() != versions_[i];

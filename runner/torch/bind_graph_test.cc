@@ -23,7 +23,9 @@ using ::testing::Not;
 
 const c10::Device kCpu(c10::kCPU);
 
-Program Bind(const graph::Graph& graph, const std::vector<at::Tensor>& inputs) { return BindGraph(graph, inputs, kCpu); }
+Program Bind(const graph::Graph& graph, const std::vector<at::Tensor>& inputs) {
+  return BindGraph(graph, inputs, kCpu);
+}
 
 std::vector<c10::IValue> Call(const Program& program, const std::vector<at::Tensor>& inputs) {
   std::vector<c10::IValue> slots;
@@ -41,9 +43,10 @@ std::string UnsupportedMessage(const graph::Graph& graph, const std::vector<at::
 
 TEST(BindGraph, ChoosesTheOverloadThatPythonWouldChoose) {
   const at::Tensor x = at::ones({2, 2}), zero_dim = at::ones({});
-  const graph::Graph graph = Model("x: torch.Tensor, t: torch.Tensor",
-                                   "a = x + 1\nb = 1 - x\nc = x == t\nd = x == 2\ne = x.sum(dim=1)\nf = x.sum()\ng = x ** 2\n"
-                                   "return (a, b, c, d, e, f, g)");
+  const graph::Graph graph =
+      Model("x: torch.Tensor, t: torch.Tensor",
+            "a = x + 1\nb = 1 - x\nc = x == t\nd = x == 2\ne = x.sum(dim=1)\nf = x.sum()\ng = x ** 2\n"
+            "return (a, b, c, d, e, f, g)");
   const std::string text = ToText(Bind(graph, {x, zero_dim}));
   for (const char* line : {"aten::add.Tensor(%0, 1, 1)", "aten::rsub.Scalar(%0, 1, 1)", "aten::eq.Tensor(%0, %1)",
                            "aten::eq.Scalar(%0, 2)", "aten::sum.dim_IntList(%0, [1], ", "aten::sum(%0, ",
@@ -60,7 +63,8 @@ TEST(BindGraph, ReflectedDivisionIsTheReciprocalTimesTheNumber) {
 }
 
 TEST(BindGraph, SubscriptsAreTheViewsThatPyTorchMakes) {
-  const graph::Graph graph = Model("x: torch.Tensor", "y = x[(slice(None, None, None), None, -1, slice(1, None, 2))]\nz = x[0]\nreturn (y, z)");
+  const graph::Graph graph = Model(
+      "x: torch.Tensor", "y = x[(slice(None, None, None), None, -1, slice(1, None, 2))]\nz = x[0]\nreturn (y, z)");
   const at::Tensor x = at::arange(24).reshape({2, 3, 4});
   const Program program = Bind(graph, {x});
   std::vector<std::string> names;
@@ -70,7 +74,8 @@ TEST(BindGraph, SubscriptsAreTheViewsThatPyTorchMakes) {
 }
 
 TEST(BindGraph, WritesThroughViewsReachTheParameterWhichIsThenMutated) {
-  const graph::Graph graph = Model("w: torch.Tensor, x: torch.Tensor", "y = x[0]\ny += 1\nz = x\nz[(1, 0)] = 7\nreturn (y, x)");
+  const graph::Graph graph =
+      Model("w: torch.Tensor, x: torch.Tensor", "y = x[0]\ny += 1\nz = x\nz[(1, 0)] = 7\nreturn (y, x)");
   const Program program = Bind(graph, {at::zeros({2}), at::zeros({2, 2})});
   EXPECT_THAT(program.mutated, ElementsAre(1));
   const at::Tensor x = at::zeros({2, 2});
@@ -81,8 +86,9 @@ TEST(BindGraph, WritesThroughViewsReachTheParameterWhichIsThenMutated) {
 }
 
 TEST(BindGraph, BatchNormInTrainingModeMutatesItsStatistics) {
-  const graph::Graph graph = Model("x: torch.Tensor, m: torch.Tensor, v: torch.Tensor",
-                                   "y = torch.nn.functional.batch_norm(x, m, v, None, None, True, 0.1, 1e-05)\nreturn (y,)");
+  const graph::Graph graph =
+      Model("x: torch.Tensor, m: torch.Tensor, v: torch.Tensor",
+            "y = torch.nn.functional.batch_norm(x, m, v, None, None, True, 0.1, 1e-05)\nreturn (y,)");
   const std::vector<at::Tensor> inputs = {at::arange(12, at::kFloat).reshape({2, 2, 3}), at::zeros({2}), at::ones({2})};
   EXPECT_THAT(Bind(graph, inputs).mutated, ElementsAre(1, 2));
   EXPECT_FALSE(at::equal(inputs[1], at::zeros({2})));
@@ -94,8 +100,9 @@ TEST(BindGraph, GraphsThatOnlyReadMutateNothing) {
 }
 
 TEST(BindGraph, ShapesThatDependOnDataAreTakenAnewInEachRun) {
-  const graph::Graph graph = Model("x: torch.Tensor, m: torch.Tensor",
-                                   "y = x[m]\nn = torch.ops.aten.sym_size.int(y, 0)\nk = n * 2\nz = torch.zeros((k, 3))\nreturn (y, n, z)");
+  const graph::Graph graph =
+      Model("x: torch.Tensor, m: torch.Tensor",
+            "y = x[m]\nn = torch.ops.aten.sym_size.int(y, 0)\nk = n * 2\nz = torch.zeros((k, 3))\nreturn (y, n, z)");
   const at::Tensor x = at::ones({4});
   const Program program = Bind(graph, {x, at::tensor({1, 0, 0, 0}).to(at::kBool)});
   const auto outputs = Call(program, {x, at::tensor({1, 1, 0, 1}).to(at::kBool)});
@@ -105,20 +112,24 @@ TEST(BindGraph, ShapesThatDependOnDataAreTakenAnewInEachRun) {
 }
 
 TEST(BindGraph, SizesOfSettledShapesAreConstants) {
-  const Program program = Bind(Model("x: torch.Tensor", "s = x.size()\na = s[0]\nb = a * 2\nc = a // 2\ny = x.view(b, c)\nreturn (y,)"), {at::ones({2, 2})});
+  const Program program =
+      Bind(Model("x: torch.Tensor", "s = x.size()\na = s[0]\nb = a * 2\nc = a // 2\ny = x.view(b, c)\nreturn (y,)"),
+           {at::ones({2, 2})});
   ASSERT_EQ(program.instructions.size(), 1);
   EXPECT_EQ(program.instructions[0].name(), "aten::view");
 }
 
 TEST(BindGraph, SymIntsArriveAsZeroDimTensors) {
   const graph::Graph graph = Model("x: torch.Tensor, n: torch.SymInt", "h = n // 2\ny = x.view(h, -1)\nreturn (y, h)");
-  const auto outputs = Call(Bind(graph, {at::ones({6}), at::scalar_tensor(4, at::kLong)}), {at::ones({6}), at::scalar_tensor(4, at::kLong)});
+  const auto outputs = Call(Bind(graph, {at::ones({6}), at::scalar_tensor(4, at::kLong)}),
+                            {at::ones({6}), at::scalar_tensor(4, at::kLong)});
   EXPECT_EQ(outputs[0].toTensor().size(0), 2);
   EXPECT_TRUE(outputs[1].isTensor());
 }
 
 TEST(BindGraph, ValuesAreFreedAfterTheirLastUse) {
-  const Program program = Bind(Model("x: torch.Tensor", "a = x + 1\nb = a + 1\nc = b + 1\nreturn (c,)"), {at::ones({2})});
+  const Program program =
+      Bind(Model("x: torch.Tensor", "a = x + 1\nb = a + 1\nc = b + 1\nreturn (c,)"), {at::ones({2})});
   ASSERT_EQ(program.instructions.size(), 3);
   EXPECT_THAT(program.instructions[0].frees, IsEmpty());
   EXPECT_EQ(program.instructions[1].frees, program.instructions[0].results);
@@ -126,20 +137,25 @@ TEST(BindGraph, ValuesAreFreedAfterTheirLastUse) {
 }
 
 TEST(BindGraph, ARefusalNamesTheCalleeAndItsLine) {
-  const graph::Graph graph = Model("x: torch.Tensor", "y = torch.nn.functional.interpolate(x, size=(2, 2), mode=\"cubic\")\nreturn (y,)");
-  EXPECT_THAT(UnsupportedMessage(graph, {at::ones({1, 1, 4, 4})}), HasSubstr("torch.nn.functional.interpolate in line 6: interpolate: mode cubic"));
+  const graph::Graph graph =
+      Model("x: torch.Tensor", "y = torch.nn.functional.interpolate(x, size=(2, 2), mode=\"cubic\")\nreturn (y,)");
+  EXPECT_THAT(UnsupportedMessage(graph, {at::ones({1, 1, 4, 4})}),
+              HasSubstr("torch.nn.functional.interpolate in line 6: interpolate: mode cubic"));
 }
 
 TEST(BindGraph, AListOfAnotherLengthThanWhenItWasLoadedIsAnError) {
-  const graph::Graph graph = Model("x: torch.Tensor, m: torch.Tensor", "y = x[m]\nz = y.unbind(0)\na = z[0]\nreturn (a,)");
+  const graph::Graph graph =
+      Model("x: torch.Tensor, m: torch.Tensor", "y = x[m]\nz = y.unbind(0)\na = z[0]\nreturn (a,)");
   const Program program = Bind(graph, {at::ones({3}), at::tensor({1, 1, 0}).to(at::kBool)});
   EXPECT_THROW(Call(program, {at::ones({3}), at::tensor({1, 1, 1}).to(at::kBool)}), c10::Error);
 }
 
 TEST(BindGraph, AnErrorInsideAVmapLevelLeavesNoLevelBehind) {
-  const graph::Graph graph = Model("x: torch.Tensor, y: torch.Tensor",
-                                   "l = torch._C._functorch._vmap_increment_nesting(3, \"error\")\nb = torch._C._functorch._add_batch_dim(x, 0, 1)\n"
-                                   "c = b @ y\nr = torch._C._functorch._remove_batch_dim(c, 1, 3, 0)\nd = torch._C._functorch._vmap_decrement_nesting()\nreturn (r,)");
+  const graph::Graph graph = Model(
+      "x: torch.Tensor, y: torch.Tensor",
+      "l = torch._C._functorch._vmap_increment_nesting(3, \"error\")\nb = torch._C._functorch._add_batch_dim(x, 0, 1)\n"
+      "c = b @ y\nr = torch._C._functorch._remove_batch_dim(c, 1, 3, 0)\nd = "
+      "torch._C._functorch._vmap_decrement_nesting()\nreturn (r,)");
   const Program program = Bind(graph, {at::ones({3, 2}), at::ones({2, 4})});
   EXPECT_THROW(Call(program, {at::ones({3, 2}), at::ones({5, 4})}), c10::Error);
   EXPECT_TRUE(at::equal(Call(program, {at::ones({3, 2}), at::ones({2, 4})})[0].toTensor(), at::full({3, 4}, 2.0)));

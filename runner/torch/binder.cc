@@ -2,6 +2,7 @@
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/function_schema.h>
+#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <set>
 #include <unordered_map>
 
-#include <c10/util/StringUtil.h>
 #include "runner/torch/errors.h"
 #include "runner/torch/host_functions.h"
 
@@ -29,17 +29,17 @@ namespace {
 // Python's argument parser takes a number where these want a tensor (should_allow_numbers_as_tensors).
 const std::set<std::string_view>& NumbersAsTensors() {
   static const auto* names = new std::set<std::string_view>{
-      "add",      "add_",      "sub",         "sub_",         "subtract",     "subtract_",     "mul",          "mul_",
-      "multiply", "multiply_", "div",         "div_",         "divide",       "divide_",       "true_divide",  "true_divide_",
-      "floor_divide", "floor_divide_"};
+      "add",    "add_",    "sub",         "sub_",         "subtract",     "subtract_",
+      "mul",    "mul_",    "multiply",    "multiply_",    "div",          "div_",
+      "divide", "divide_", "true_divide", "true_divide_", "floor_divide", "floor_divide_"};
   return *names;
 }
 
 // Operators whose result's shape depends on the contents of their arguments.
 bool ShapeDependsOnData(std::string_view name) {
-  static const auto* names = new std::set<std::string_view>{
-      "aten::nonzero", "aten::masked_select", "aten::unique_dim", "aten::_unique2", "aten::unique_consecutive",
-      "aten::bincount"};
+  static const auto* names =
+      new std::set<std::string_view>{"aten::nonzero",  "aten::masked_select",      "aten::unique_dim",
+                                     "aten::_unique2", "aten::unique_consecutive", "aten::bincount"};
   return names->contains(name);
 }
 
@@ -53,25 +53,38 @@ bool AcceptsInt(const Value& v) { return v.is_int() || IsIntTensor(v); }
 bool Accepts(const c10::TypePtr& type, std::optional<int32_t> broadcast, const Value& v, bool numbers_as_tensors) {
   switch (type->kind()) {
     case TypeKind::OptionalType:
-      return v.is_none() || Accepts(type->expectRef<c10::OptionalType>().getElementType(), broadcast, v, numbers_as_tensors);
-    case TypeKind::TensorType: return v.is_tensor() || (numbers_as_tensors && v.is_number());
-    case TypeKind::NumberType: return v.is_number() || IsScalarTensor(v);
+      return v.is_none() ||
+             Accepts(type->expectRef<c10::OptionalType>().getElementType(), broadcast, v, numbers_as_tensors);
+    case TypeKind::TensorType:
+      return v.is_tensor() || (numbers_as_tensors && v.is_number());
+    case TypeKind::NumberType:
+      return v.is_number() || IsScalarTensor(v);
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return AcceptsInt(v);
-    case TypeKind::FloatType: return v.is_number() || IsScalarTensor(v);
-    case TypeKind::BoolType: return v.is_bool();
-    case TypeKind::StringType: return v.is_string();
-    case TypeKind::ScalarTypeType: return v.literal_if<Dtype>() != nullptr;
-    case TypeKind::LayoutType: return v.literal_if<Layout>() != nullptr;
-    case TypeKind::MemoryFormatType: return v.literal_if<MemoryFormat>() != nullptr;
-    case TypeKind::DeviceObjType: return v.single() && v.now.isDevice();
+    case TypeKind::SymIntType:
+      return AcceptsInt(v);
+    case TypeKind::FloatType:
+      return v.is_number() || IsScalarTensor(v);
+    case TypeKind::BoolType:
+      return v.is_bool();
+    case TypeKind::StringType:
+      return v.is_string();
+    case TypeKind::ScalarTypeType:
+      return v.literal_if<Dtype>() != nullptr;
+    case TypeKind::LayoutType:
+      return v.literal_if<Layout>() != nullptr;
+    case TypeKind::MemoryFormatType:
+      return v.literal_if<MemoryFormat>() != nullptr;
+    case TypeKind::DeviceObjType:
+      return v.single() && v.now.isDevice();
     case TypeKind::ListType: {
       const c10::TypePtr& element = type->expectRef<c10::ListType>().getElementType();
-      if (!v.is_sequence()) return broadcast && element->kind() != TypeKind::TensorType && Accepts(element, std::nullopt, v, false);
+      if (!v.is_sequence())
+        return broadcast && element->kind() != TypeKind::TensorType && Accepts(element, std::nullopt, v, false);
       return std::all_of(v.items.begin(), v.items.end(),
                          [&](const Value& item) { return Accepts(element, std::nullopt, item, false); });
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -79,19 +92,26 @@ bool Accepts(const c10::TypePtr& type, std::optional<int32_t> broadcast, const V
 // number before a list of them.
 int Rank(const c10::TypePtr& type) {
   switch (type->kind()) {
-    case TypeKind::OptionalType: return Rank(type->expectRef<c10::OptionalType>().getElementType());
-    case TypeKind::TensorType: return 0;
+    case TypeKind::OptionalType:
+      return Rank(type->expectRef<c10::OptionalType>().getElementType());
+    case TypeKind::TensorType:
+      return 0;
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return 1;
-    case TypeKind::NumberType: return 2;
-    case TypeKind::ListType: return 3;
-    default: return 1;
+    case TypeKind::SymIntType:
+      return 1;
+    case TypeKind::NumberType:
+      return 2;
+    case TypeKind::ListType:
+      return 3;
+    default:
+      return 1;
   }
 }
 
 bool Names(const c10::Argument& argument, std::string_view keyword) {
   if (argument.name() == keyword) return true;
-  if (argument.name() == "self") return keyword == "input" || keyword == "x" || keyword == "a" || keyword == "x1" || keyword == "A";
+  if (argument.name() == "self")
+    return keyword == "input" || keyword == "x" || keyword == "a" || keyword == "x1" || keyword == "A";
   if (argument.name() == "dim") return keyword == "axis";
   if (argument.name() == "keepdim") return keyword == "keepdims";
   if (argument.name() == "other") return keyword == "x2";
@@ -114,8 +134,8 @@ std::optional<std::vector<const Value*>> Match(const c10::FunctionSchema& schema
   size_t places = 0;
   while (places < arguments.size() && !arguments[places].kwarg_only()) ++places;
   size_t taken = positional.size();
-  if (taken > places || (taken == places && taken > 0 && positional.back().single() && IsIntList(arguments[places - 1].real_type()) &&
-                         !arguments[places - 1].N())) {
+  if (taken > places || (taken == places && taken > 0 && positional.back().single() &&
+                         IsIntList(arguments[places - 1].real_type()) && !arguments[places - 1].N())) {
     // Separate numbers for the one list that is positional (after `self`, where there is one).
     const size_t first = places - 1;
     const size_t own = places > 0 && arguments[0].name() == "self" ? 1 : 0;
@@ -251,20 +271,29 @@ Operand Binder::ToArgument(const c10::TypePtr& type, std::optional<int32_t> broa
     case TypeKind::OptionalType:
       if (v.is_none()) return operand;
       return ToArgument(type->expectRef<c10::OptionalType>().getElementType(), broadcast, v);
-    case TypeKind::TensorType: return ToOperand(v, v.is_tensor() ? Convert::kNone : Convert::kNumberToTensor);
-    case TypeKind::NumberType: return ToOperand(v, v.is_tensor() ? Convert::kTensorToScalar : Convert::kNone);
+    case TypeKind::TensorType:
+      return ToOperand(v, v.is_tensor() ? Convert::kNone : Convert::kNumberToTensor);
+    case TypeKind::NumberType:
+      return ToOperand(v, v.is_tensor() ? Convert::kTensorToScalar : Convert::kNone);
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return ToOperand(v, v.is_tensor() ? Convert::kTensorToInt : Convert::kNone);
+    case TypeKind::SymIntType:
+      return ToOperand(v, v.is_tensor() ? Convert::kTensorToInt : Convert::kNone);
     case TypeKind::FloatType:
       if (v.is_bool()) return ToOperand(Value::Constant(v.now.toBool() ? 1.0 : 0.0), Convert::kNone);
       return ToOperand(v, v.is_tensor() ? Convert::kTensorToFloat : v.is_int() ? Convert::kIntToFloat : Convert::kNone);
-    case TypeKind::ScalarTypeType: operand.constant = static_cast<int64_t>(v.literal_if<Dtype>()->dtype); return operand;
-    case TypeKind::LayoutType: operand.constant = static_cast<int64_t>(v.literal_if<Layout>()->layout); return operand;
+    case TypeKind::ScalarTypeType:
+      operand.constant = static_cast<int64_t>(v.literal_if<Dtype>()->dtype);
+      return operand;
+    case TypeKind::LayoutType:
+      operand.constant = static_cast<int64_t>(v.literal_if<Layout>()->layout);
+      return operand;
     case TypeKind::MemoryFormatType:
       operand.constant = static_cast<int64_t>(v.literal_if<MemoryFormat>()->format);
       return operand;
-    case TypeKind::ListType: break;
-    default: return ToOperand(v, Convert::kNone);
+    case TypeKind::ListType:
+      break;
+    default:
+      return ToOperand(v, Convert::kNone);
   }
   const c10::TypePtr& element = type->expectRef<c10::ListType>().getElementType();
   operand.kind = Operand::Kind::kList;
@@ -277,7 +306,8 @@ Operand Binder::ToArgument(const c10::TypePtr& type, std::optional<int32_t> broa
   const bool constant = std::all_of(operand.items.begin(), operand.items.end(),
                                     [](const Operand& item) { return item.kind == Operand::Kind::kConstant; });
   // A list of constants is made once. (Operators take lists by value or by view: none changes it.)
-  if (constant && operand.element->kind() != TypeKind::TensorType && operand.element->kind() != TypeKind::OptionalType) {
+  if (constant && operand.element->kind() != TypeKind::TensorType &&
+      operand.element->kind() != TypeKind::OptionalType) {
     Operand made;
     made.constant = Evaluate(operand, slots_);
     return made;
@@ -301,10 +331,13 @@ Value Binder::Invoke(const Overload& overload, const std::vector<const Value*>& 
     instruction.operands.push_back(ToArgument(declared[i].real_type(), declared[i].N(), *arguments[i]));
     if (name == "aten::index" && i == 1) {
       for (const Value& index : arguments[i]->items) {
-        if (index.is_tensor() && (index.tensor().scalar_type() == c10::kBool || index.tensor().scalar_type() == c10::kByte)) dynamic = true;
+        if (index.is_tensor() &&
+            (index.tensor().scalar_type() == c10::kBool || index.tensor().scalar_type() == c10::kByte))
+          dynamic = true;
       }
     }
-    if (name == "aten::repeat_interleave" && declared[i].name() == "repeats" && arguments[i]->is_tensor()) dynamic = true;
+    if (name == "aten::repeat_interleave" && declared[i].name() == "repeats" && arguments[i]->is_tensor())
+      dynamic = true;
     if (name == "aten::where" && declared.size() == 1) dynamic = true;
   }
   const auto& returns = overload.schema->returns();
@@ -340,7 +373,8 @@ Value Binder::Emit(Instruction instruction, bool dynamic) {
     instruction.results.assign(items.size(), -1);
     for (size_t i = 0; i < items.size(); ++i) results.push_back(Result(items[i], dynamic, &instruction.results[i]));
   } else {
-    for (size_t i = 0; i < instruction.results.size(); ++i) results.push_back(Result(stack[i], dynamic, &instruction.results[i]));
+    for (size_t i = 0; i < instruction.results.size(); ++i)
+      results.push_back(Result(stack[i], dynamic, &instruction.results[i]));
   }
   const bool unpack = instruction.unpack;
   if (instruction.host != nullptr) instruction.host_type = results[0].now.type();
@@ -420,10 +454,14 @@ Program Binder::Finish(const std::vector<Value>& outputs) {
 
 std::string Value::Describe() const {
   switch (kind) {
-    case Kind::kSequence: return c10::str(tuple ? "tuple" : "list", " of ", items.size());
-    case Kind::kSlice: return "slice";
-    case Kind::kLiteral: return "constant";
-    case Kind::kSingle: break;
+    case Kind::kSequence:
+      return c10::str(tuple ? "tuple" : "list", " of ", items.size());
+    case Kind::kSlice:
+      return "slice";
+    case Kind::kLiteral:
+      return "constant";
+    case Kind::kSingle:
+      break;
   }
   if (now.isTensor()) {
     const at::Tensor& t = now.toTensor();

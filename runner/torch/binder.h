@@ -20,8 +20,8 @@ class Binder {
  public:
   explicit Binder(c10::Device device) : device_(device) {}
 
-  // Calls an operator by its packet's name ("aten::add"). The overload is the one that Python's argument parser would choose.
-  // The result: nothing, one value, or a sequence of several.
+  // Calls an operator by its packet's name ("aten::add"). The overload is the one that Python's argument parser would
+  // choose. The result: nothing, one value, or a sequence of several.
   Value Call(std::string_view packet, std::vector<Value> positional, const Keywords& keywords = {});
   // As Call, of a given overload ("aten::to.dtype").
   Value CallOverload(std::string_view overload, std::vector<Value> positional, const Keywords& keywords = {});

@@ -31,7 +31,8 @@ class Eager : public Compiled {
 
 class Scripted : public Compiled {
  public:
-  Scripted(const Program& program, std::span<const at::Tensor> inputs, const std::vector<bool>& constant, const TorchScriptOptions& options)
+  Scripted(const Program& program, std::span<const at::Tensor> inputs, const std::vector<bool>& constant,
+           const TorchScriptOptions& options)
       : script_(program, inputs, constant, options) {}
   std::vector<c10::IValue> Call(std::span<const at::Tensor> inputs) override { return script_.Run(inputs); }
   int warm_up_calls() const override { return script_.warm_up_runs(); }
@@ -48,7 +49,8 @@ struct Flag {
   const char* description;
 };
 constexpr Flag kFlags[] = {
-    {"freeze", &TorchScriptOptions::freeze, "Take parameters that the graph does not change for constants, and fold what they allow."},
+    {"freeze", &TorchScriptOptions::freeze,
+     "Take parameters that the graph does not change for constants, and fold what they allow."},
     {"optimize", &TorchScriptOptions::optimize, "Let the executor profile and optimise the graph."},
     {"fuse", &TorchScriptOptions::fuse, "Let the executor fuse elementwise operations where this build can."},
 };
@@ -64,7 +66,8 @@ absl::StatusOr<TorchScriptOptions> ParseOptions(const json::object& options) {
     for (const Flag& candidate : kFlags) {
       if (name == candidate.name) flag = &candidate;
     }
-    if (flag == nullptr) return absl::InvalidArgumentError(graph::Cat("torchscript has no option \"", std::string_view(name), "\""));
+    if (flag == nullptr)
+      return absl::InvalidArgumentError(graph::Cat("torchscript has no option \"", std::string_view(name), "\""));
     if (!value.is_bool()) return absl::InvalidArgumentError(graph::Cat("option \"", flag->name, "\" is true or false"));
     result.*flag->field = value.get_bool();
   }
@@ -80,12 +83,16 @@ json::array DescribeCompilers() {
     flags[flag.name] = {{"type", "boolean"}, {"default", defaults.*flag.field}, {"description", flag.description}};
   }
   return {{{"name", "eager"}, {"version", TORCH_VERSION}, {"baseline", "eager"}, {"options", Schema({})}},
-          {{"name", "torchscript"}, {"version", TORCH_VERSION}, {"baseline", "eager"}, {"options", Schema(std::move(flags))}}};
+          {{"name", "torchscript"},
+           {"version", TORCH_VERSION},
+           {"baseline", "eager"},
+           {"options", Schema(std::move(flags))}}};
 }
 
 absl::StatusOr<std::unique_ptr<Compiled>> Compile(std::string_view compiler, const json::object& options,
                                                   const std::shared_ptr<const Program>& program,
-                                                  std::span<const at::Tensor> inputs, const std::vector<bool>& constant) {
+                                                  std::span<const at::Tensor> inputs,
+                                                  const std::vector<bool>& constant) {
   if (compiler == "eager") {
     if (!options.empty()) return absl::InvalidArgumentError("eager has no options");
     return std::make_unique<Eager>(program);
@@ -95,7 +102,8 @@ absl::StatusOr<std::unique_ptr<Compiled>> Compile(std::string_view compiler, con
     if (!parsed.ok()) return parsed.status();
     return std::make_unique<Scripted>(*program, inputs, constant, *parsed);
   }
-  return absl::InvalidArgumentError(graph::Cat("this runner has no compiler \"", compiler, "\"; it has eager and torchscript"));
+  return absl::InvalidArgumentError(
+      graph::Cat("this runner has no compiler \"", compiler, "\"; it has eager and torchscript"));
 }
 
 }  // namespace assay::torch_runner

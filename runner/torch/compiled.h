@@ -2,14 +2,14 @@
 // Thread safety: none.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <boost/json.hpp>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
-#include <ATen/core/ivalue.h>
-#include <boost/json.hpp>
 
 #include "absl/status/statusor.h"
 #include "runner/torch/program.h"
@@ -31,10 +31,11 @@ class Compiled {
 // `describe.compilers`.
 boost::json::array DescribeCompilers();
 
-// Compiles with the compiler of that name. InvalidArgument for a compiler or an option that DescribeCompilers() does not list;
-// throws what the compiler throws.
+// Compiles with the compiler of that name. InvalidArgument for a compiler or an option that DescribeCompilers() does
+// not list; throws what the compiler throws.
 absl::StatusOr<std::unique_ptr<Compiled>> Compile(std::string_view compiler, const boost::json::object& options,
                                                   const std::shared_ptr<const Program>& program,
-                                                  std::span<const at::Tensor> inputs, const std::vector<bool>& constant);
+                                                  std::span<const at::Tensor> inputs,
+                                                  const std::vector<bool>& constant);
 
 }  // namespace assay::torch_runner

@@ -20,9 +20,11 @@ Value DefaultValue(std::string_view text) {
   if (text.size() >= 2 && text.front() == '\'') return Value::Constant(std::string(text.substr(1, text.size() - 2)));
   const char* const end = text.data() + text.size();
   int64_t whole = 0;
-  if (const auto r = std::from_chars(text.data(), end, whole); r.ec == std::errc() && r.ptr == end) return Value::Constant(whole);
+  if (const auto r = std::from_chars(text.data(), end, whole); r.ec == std::errc() && r.ptr == end)
+    return Value::Constant(whole);
   double real = 0;
-  if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end) return Value::Constant(real);
+  if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end)
+    return Value::Constant(real);
   return Value::None();
 }
 

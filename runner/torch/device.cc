@@ -1,5 +1,6 @@
 #include "runner/torch/device.h"
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
@@ -7,8 +8,6 @@
 #include <link.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
-
-#include <ATen/core/Tensor.h>
 
 #include <fstream>
 
@@ -39,7 +38,8 @@ DeviceInfo Host() {
   return info;
 }
 
-// LibTorch's CUDA library stands beside libtorch_cpu. Its static initialisers register the kernels; CUDA itself is not touched.
+// LibTorch's CUDA library stands beside libtorch_cpu. Its static initialisers register the kernels; CUDA itself is not
+// touched.
 bool LoadCuda() {
   static const bool loaded = [] {
     Dl_info self;
@@ -57,7 +57,9 @@ std::vector<DeviceInfo> Gpus() {
   std::vector<DeviceInfo> gpus;
   void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return gpus;
-  struct Memory { unsigned long long total, free, used; };
+  struct Memory {
+    unsigned long long total, free, used;
+  };
   const auto function = [&](const char* name) { return ::dlsym(library, name); };
   const auto init = reinterpret_cast<int (*)()>(function("nvmlInit_v2"));
   const auto shutdown = reinterpret_cast<int (*)()>(function("nvmlShutdown"));
@@ -74,8 +76,8 @@ std::vector<DeviceInfo> Gpus() {
       void* handle = nullptr;
       char name[128] = {}, uuid[128] = {};
       Memory memory{};
-      if (handle_of(i, &handle) != 0 || name_of(handle, name, sizeof(name)) != 0 || uuid_of(handle, uuid, sizeof(uuid)) != 0 ||
-          memory_of(handle, &memory) != 0) {
+      if (handle_of(i, &handle) != 0 || name_of(handle, name, sizeof(name)) != 0 ||
+          uuid_of(handle, uuid, sizeof(uuid)) != 0 || memory_of(handle, &memory) != 0) {
         continue;
       }
       gpus.push_back({"cuda", graph::Cat("cuda:", i), name, uuid, static_cast<int64_t>(memory.total)});
@@ -141,7 +143,9 @@ void Synchronize(c10::Device device) {
 
 struct DeviceTimer::Events {
   explicit Events(c10::Device device)
-      : guard(device.type()), start(device.type(), c10::EventFlag::BACKEND_DEFAULT), stop(device.type(), c10::EventFlag::BACKEND_DEFAULT) {}
+      : guard(device.type()),
+        start(device.type(), c10::EventFlag::BACKEND_DEFAULT),
+        stop(device.type(), c10::EventFlag::BACKEND_DEFAULT) {}
   c10::impl::VirtualGuardImpl guard;
   c10::Event start, stop;
 };

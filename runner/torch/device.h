@@ -1,7 +1,8 @@
-// Devices that graphs can run on: the host, and what LibTorch's CUDA library, loaded at run time where the wheel has one, offers.
-// Devices() does not initialise CUDA: the process that forks must not.
-// Thread safety: none.
+// Devices that graphs can run on: the host, and what LibTorch's CUDA library, loaded at run time where the wheel has
+// one, offers. Devices() does not initialise CUDA: the process that forks must not. Thread safety: none.
 #pragma once
+
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
@@ -9,21 +10,20 @@
 #include <string_view>
 #include <vector>
 
-#include <c10/core/Device.h>
-
 #include "absl/status/statusor.h"
 
 namespace assay::torch_runner {
 
 struct DeviceInfo {
-  std::string kind;   // "cpu"
-  std::string id;     // "cpu", "cuda:0"
+  std::string kind;  // "cpu"
+  std::string id;    // "cpu", "cuda:0"
   std::string model;
   std::string uuid;
   int64_t memory_bytes = 0;
 };
 
-// All devices, the host first. Loads LibTorch's CUDA library where there is one, and asks the driver's management library about GPUs.
+// All devices, the host first. Loads LibTorch's CUDA library where there is one, and asks the driver's management
+// library about GPUs.
 std::vector<DeviceInfo> Devices();
 
 // The device that a request names by its id or its kind. NotFound (Unimplemented) where there is none.

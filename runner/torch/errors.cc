@@ -37,10 +37,14 @@ bool Guarded(const std::function<void()>& work, const char* otherwise, Error* er
 Error ErrorOf(const absl::Status& status, const char* otherwise) {
   std::string message(status.message());
   switch (status.code()) {
-    case absl::StatusCode::kUnimplemented: return {"unsupported", std::move(message)};
-    case absl::StatusCode::kResourceExhausted: return {"out_of_memory", std::move(message)};
-    case absl::StatusCode::kInternal: return {"internal", std::move(message)};
-    default: return {otherwise, std::move(message)};
+    case absl::StatusCode::kUnimplemented:
+      return {"unsupported", std::move(message)};
+    case absl::StatusCode::kResourceExhausted:
+      return {"out_of_memory", std::move(message)};
+    case absl::StatusCode::kInternal:
+      return {"internal", std::move(message)};
+    default:
+      return {otherwise, std::move(message)};
   }
 }
 

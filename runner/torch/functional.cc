@@ -1,7 +1,8 @@
 // torch.nn.functional.
+#include <c10/util/StringUtil.h>
+
 #include <cmath>
 
-#include <c10/util/StringUtil.h>
 #include "runner/torch/composites.h"
 #include "runner/torch/errors.h"
 
@@ -104,7 +105,8 @@ Value AdaptiveAvgPool3d(Binder& binder, const Arguments& a) {
   return binder.Call("aten::adaptive_avg_pool3d", {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
 }
 Value AdaptiveMaxPool2d(Binder& binder, const Arguments& a) {
-  Value both = binder.Call("aten::adaptive_max_pool2d", {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
+  Value both =
+      binder.Call("aten::adaptive_max_pool2d", {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
   return a.Bool("return_indices") ? both : both.items[0];
 }
 
@@ -113,14 +115,19 @@ Value MaxPool(Binder& binder, const Arguments& a, const char* plain, const char*
   return binder.Call(a.Bool("return_indices") ? with_indices : plain,
                      {a["input"], a["kernel_size"], stride, a["padding"], a["dilation"], a["ceil_mode"]});
 }
-Value MaxPool1d(Binder& b, const Arguments& a) { return MaxPool(b, a, "aten::max_pool1d", "aten::max_pool1d_with_indices"); }
-Value MaxPool2d(Binder& b, const Arguments& a) { return MaxPool(b, a, "aten::max_pool2d", "aten::max_pool2d_with_indices"); }
+Value MaxPool1d(Binder& b, const Arguments& a) {
+  return MaxPool(b, a, "aten::max_pool1d", "aten::max_pool1d_with_indices");
+}
+Value MaxPool2d(Binder& b, const Arguments& a) {
+  return MaxPool(b, a, "aten::max_pool2d", "aten::max_pool2d_with_indices");
+}
 
 Value Unfold(Binder& binder, const Arguments& a) {
   return binder.Call("aten::im2col", {a["input"], a["kernel_size"], a["dilation"], a["padding"], a["stride"]});
 }
 Value Fold(Binder& binder, const Arguments& a) {
-  return binder.Call("aten::col2im", {a["input"], a["output_size"], a["kernel_size"], a["dilation"], a["padding"], a["stride"]});
+  return binder.Call("aten::col2im",
+                     {a["input"], a["output_size"], a["kernel_size"], a["dilation"], a["padding"], a["stride"]});
 }
 
 int64_t IndexOf(std::string_view name, std::initializer_list<std::string_view> names, std::string_view what) {
@@ -150,7 +157,8 @@ Value Interpolate(Binder& binder, const Arguments& a) {
   const std::string_view mode = a.String("mode");
   const int64_t spatial = input.tensor().dim() - 2;
   const bool antialias = a.Bool("antialias");
-  if (a["size"].is_none() == a["scale_factor"].is_none()) throw Unsupported("interpolate: one of size and scale_factor must be given");
+  if (a["size"].is_none() == a["scale_factor"].is_none())
+    throw Unsupported("interpolate: one of size and scale_factor must be given");
   Value size = a["size"].is_none() ? Value::None() : Spread(a["size"], spatial);
   Value scales = a["scale_factor"].is_none() ? Value::None() : Spread(a["scale_factor"], spatial);
   const Value& recompute = a["recompute_scale_factor"];
@@ -159,7 +167,8 @@ Value Interpolate(Binder& binder, const Arguments& a) {
     for (int64_t i = 0; i < spatial; ++i) {
       const Value scaled = BinaryOperator(binder, "*", binder.Size(input, i + 2), scales.items[i]);
       if (!scaled.constant() || !scaled.is_number()) throw Unsupported("interpolate: a scale that is no constant");
-      sizes.push_back(Int(static_cast<int64_t>(std::trunc(scaled.is_int() ? static_cast<double>(scaled.now.toInt()) : scaled.now.toDouble()))));
+      sizes.push_back(Int(static_cast<int64_t>(
+          std::trunc(scaled.is_int() ? static_cast<double>(scaled.now.toInt()) : scaled.now.toDouble()))));
     }
     size = Value::Sequence(std::move(sizes), false);
     scales = Value::None();
@@ -168,28 +177,49 @@ Value Interpolate(Binder& binder, const Arguments& a) {
     return binder.Call(c10::str("aten::adaptive_avg_pool", spatial, "d"), {input, size});
   }
   if (mode == "nearest" || mode == "nearest-exact") {
-    return binder.CallOverload(c10::str("aten::", mode == "nearest" ? "upsample_nearest" : "_upsample_nearest_exact", spatial, "d.vec"),
-                               {input, size, scales});
+    return binder.CallOverload(
+        c10::str("aten::", mode == "nearest" ? "upsample_nearest" : "_upsample_nearest_exact", spatial, "d.vec"),
+        {input, size, scales});
   }
   const Value align = a["align_corners"].is_none() ? Bool(false) : a["align_corners"];
   std::string name;
   if (mode == "linear" && spatial == 1) name = "aten::upsample_linear1d.vec";
-  if (mode == "bilinear" && spatial == 2) name = antialias ? "aten::_upsample_bilinear2d_aa.vec" : "aten::upsample_bilinear2d.vec";
-  if (mode == "bicubic" && spatial == 2) name = antialias ? "aten::_upsample_bicubic2d_aa.vec" : "aten::upsample_bicubic2d.vec";
+  if (mode == "bilinear" && spatial == 2)
+    name = antialias ? "aten::_upsample_bilinear2d_aa.vec" : "aten::upsample_bilinear2d.vec";
+  if (mode == "bicubic" && spatial == 2)
+    name = antialias ? "aten::_upsample_bicubic2d_aa.vec" : "aten::upsample_bicubic2d.vec";
   if (mode == "trilinear" && spatial == 3) name = "aten::upsample_trilinear3d.vec";
-  if (name.empty()) throw Unsupported(c10::str("interpolate: mode ", mode, " of an input with ", spatial, " spatial dimensions"));
+  if (name.empty())
+    throw Unsupported(c10::str("interpolate: mode ", mode, " of an input with ", spatial, " spatial dimensions"));
   return binder.CallOverload(name, {input, size, align, scales});
 }
 
 }  // namespace
 
 std::vector<NamedComposite> FunctionalComposites() {
-  return {{"relu", Relu}, {"silu", Silu}, {"hardswish", Hardswish}, {"hardsigmoid", Hardsigmoid}, {"elu", Elu},
-          {"leaky_relu", LeakyRelu}, {"hardtanh", Hardtanh}, {"dropout", Dropout}, {"dropout2d", Dropout2d},
-          {"batch_norm", BatchNorm}, {"group_norm", GroupNorm}, {"embedding", Embedding}, {"softmax", Softmax},
-          {"normalize", Normalize}, {"adaptive_avg_pool2d", AdaptiveAvgPool2d}, {"adaptive_avg_pool3d", AdaptiveAvgPool3d},
-          {"adaptive_max_pool2d", AdaptiveMaxPool2d}, {"max_pool1d", MaxPool1d}, {"max_pool2d", MaxPool2d}, {"unfold", Unfold},
-          {"fold", Fold}, {"grid_sample", GridSample}, {"interpolate", Interpolate}};
+  return {{"relu", Relu},
+          {"silu", Silu},
+          {"hardswish", Hardswish},
+          {"hardsigmoid", Hardsigmoid},
+          {"elu", Elu},
+          {"leaky_relu", LeakyRelu},
+          {"hardtanh", Hardtanh},
+          {"dropout", Dropout},
+          {"dropout2d", Dropout2d},
+          {"batch_norm", BatchNorm},
+          {"group_norm", GroupNorm},
+          {"embedding", Embedding},
+          {"softmax", Softmax},
+          {"normalize", Normalize},
+          {"adaptive_avg_pool2d", AdaptiveAvgPool2d},
+          {"adaptive_avg_pool3d", AdaptiveAvgPool3d},
+          {"adaptive_max_pool2d", AdaptiveMaxPool2d},
+          {"max_pool1d", MaxPool1d},
+          {"max_pool2d", MaxPool2d},
+          {"unfold", Unfold},
+          {"fold", Fold},
+          {"grid_sample", GridSample},
+          {"interpolate", Interpolate}};
 }
 
 }  // namespace assay::torch_runner

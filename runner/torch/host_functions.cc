@@ -21,7 +21,9 @@ c10::IValue Take(c10::Stack& stack) {
 }
 
 bool IsReal(const c10::IValue& v) { return v.isDouble(); }
-double Real(const c10::IValue& v) { return v.isDouble() ? v.toDouble() : v.isBool() ? v.toBool() : static_cast<double>(v.toInt()); }
+double Real(const c10::IValue& v) {
+  return v.isDouble() ? v.toDouble() : v.isBool() ? v.toBool() : static_cast<double>(v.toInt());
+}
 int64_t Whole(const c10::IValue& v) { return v.isBool() ? v.toBool() : v.toInt(); }
 
 int64_t FloorDivide(int64_t a, int64_t b) {
@@ -57,7 +59,8 @@ void Binary(c10::Stack& stack, OnInts on_ints, OnReals on_reals) {
 
 int64_t Power(int64_t base, int64_t exponent) {
   int64_t result = 1;
-  for (; exponent > 0; --exponent) TORCH_CHECK(!__builtin_mul_overflow(result, base, &result), "integer power overflows");
+  for (; exponent > 0; --exponent)
+    TORCH_CHECK(!__builtin_mul_overflow(result, base, &result), "integer power overflows");
   return result;
 }
 
@@ -67,33 +70,111 @@ struct Named {
 };
 
 const std::array<Named, 13> kArithmetic = {{
-    {"+", {"+", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a + b; }, [](double a, double b) { return a + b; }); }, "aten::add"}},
-    {"-", {"-", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a - b; }, [](double a, double b) { return a - b; }); }, "aten::sub"}},
-    {"*", {"*", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a * b; }, [](double a, double b) { return a * b; }); }, "aten::mul"}},
-    {"/", {"/", [](c10::Stack& s) {
-       Binary(s, [](int64_t a, int64_t b) { TORCH_CHECK(b != 0, "division by zero"); return static_cast<double>(a) / static_cast<double>(b); },
-              [](double a, double b) { TORCH_CHECK(b != 0, "float division by zero"); return a / b; });
-     }, "aten::div"}},
-    {"//", {"//", [](c10::Stack& s) {
-       Binary(s, [](int64_t a, int64_t b) { return FloorDivide(a, b); }, [](double a, double b) { return FloorDivide(a, b).first; });
-     }, "aten::floordiv"}},
-    {"%", {"%", [](c10::Stack& s) {
-       Binary(s, [](int64_t a, int64_t b) { return a - b * FloorDivide(a, b); }, [](double a, double b) { return FloorDivide(a, b).second; });
-     }, "aten::remainder"}},
-    {"**", {"**", [](c10::Stack& s) {
-       const c10::IValue b = Take(s), a = Take(s);
-       if (IsReal(a) || IsReal(b) || Whole(b) < 0) {
-         s.push_back(std::pow(Real(a), Real(b)));
-       } else {
-         s.push_back(Power(Whole(a), Whole(b)));
-       }
-     }, nullptr}},
-    {"==", {"==", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a == b; }, [](double a, double b) { return a == b; }); }, "aten::eq"}},
-    {"!=", {"!=", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a != b; }, [](double a, double b) { return a != b; }); }, "aten::ne"}},
-    {"<", {"<", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a < b; }, [](double a, double b) { return a < b; }); }, "aten::lt"}},
-    {"<=", {"<=", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a <= b; }, [](double a, double b) { return a <= b; }); }, "aten::le"}},
-    {">", {">", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a > b; }, [](double a, double b) { return a > b; }); }, "aten::gt"}},
-    {">=", {">=", [](c10::Stack& s) { Binary(s, [](int64_t a, int64_t b) { return a >= b; }, [](double a, double b) { return a >= b; }); }, "aten::ge"}},
+    {"+",
+     {"+",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a + b; }, [](double a, double b) { return a + b; });
+      },
+      "aten::add"}},
+    {"-",
+     {"-",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a - b; }, [](double a, double b) { return a - b; });
+      },
+      "aten::sub"}},
+    {"*",
+     {"*",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a * b; }, [](double a, double b) { return a * b; });
+      },
+      "aten::mul"}},
+    {"/",
+     {"/",
+      [](c10::Stack& s) {
+        Binary(
+            s,
+            [](int64_t a, int64_t b) {
+              TORCH_CHECK(b != 0, "division by zero");
+              return static_cast<double>(a) / static_cast<double>(b);
+            },
+            [](double a, double b) {
+              TORCH_CHECK(b != 0, "float division by zero");
+              return a / b;
+            });
+      },
+      "aten::div"}},
+    {"//",
+     {"//",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return FloorDivide(a, b); },
+            [](double a, double b) { return FloorDivide(a, b).first; });
+      },
+      "aten::floordiv"}},
+    {"%",
+     {"%",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a - b * FloorDivide(a, b); },
+            [](double a, double b) { return FloorDivide(a, b).second; });
+      },
+      "aten::remainder"}},
+    {"**",
+     {"**",
+      [](c10::Stack& s) {
+        const c10::IValue b = Take(s), a = Take(s);
+        if (IsReal(a) || IsReal(b) || Whole(b) < 0) {
+          s.push_back(std::pow(Real(a), Real(b)));
+        } else {
+          s.push_back(Power(Whole(a), Whole(b)));
+        }
+      },
+      nullptr}},
+    {"==",
+     {"==",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a == b; }, [](double a, double b) { return a == b; });
+      },
+      "aten::eq"}},
+    {"!=",
+     {"!=",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a != b; }, [](double a, double b) { return a != b; });
+      },
+      "aten::ne"}},
+    {"<",
+     {"<",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a < b; }, [](double a, double b) { return a < b; });
+      },
+      "aten::lt"}},
+    {"<=",
+     {"<=",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a <= b; }, [](double a, double b) { return a <= b; });
+      },
+      "aten::le"}},
+    {">",
+     {">",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a > b; }, [](double a, double b) { return a > b; });
+      },
+      "aten::gt"}},
+    {">=",
+     {">=",
+      [](c10::Stack& s) {
+        Binary(
+            s, [](int64_t a, int64_t b) { return a >= b; }, [](double a, double b) { return a >= b; });
+      },
+      "aten::ge"}},
 }};
 
 }  // namespace
@@ -105,70 +186,99 @@ const HostFunction* Arithmetic(std::string_view op) {
   return nullptr;
 }
 
-const HostFunction kItem = {"item", [](c10::Stack& s) { s.push_back(c10::IValue(Take(s).toTensor().item())); }, "aten::item"};
+const HostFunction kItem = {"item", [](c10::Stack& s) { s.push_back(c10::IValue(Take(s).toTensor().item())); },
+                            "aten::item"};
 
-const HostFunction kNegate = {"neg", [](c10::Stack& s) {
-  const c10::IValue a = Take(s);
-  if (IsReal(a)) s.push_back(-a.toDouble()); else s.push_back(-Whole(a));
-}, "aten::neg"};
+const HostFunction kNegate = {"neg",
+                              [](c10::Stack& s) {
+                                const c10::IValue a = Take(s);
+                                if (IsReal(a))
+                                  s.push_back(-a.toDouble());
+                                else
+                                  s.push_back(-Whole(a));
+                              },
+                              "aten::neg"};
 
-const HostFunction kSymInt = {"sym_int", [](c10::Stack& s) {
-  const c10::IValue a = Take(s);
-  s.push_back(IsReal(a) ? static_cast<int64_t>(std::trunc(a.toDouble())) : Whole(a));
-}, "aten::Int"};
+const HostFunction kSymInt = {"sym_int",
+                              [](c10::Stack& s) {
+                                const c10::IValue a = Take(s);
+                                s.push_back(IsReal(a) ? static_cast<int64_t>(std::trunc(a.toDouble())) : Whole(a));
+                              },
+                              "aten::Int"};
 
-const HostFunction kTensorOfNumbers = {"tensor", [](c10::Stack& s) {
-  const auto dtype = static_cast<c10::ScalarType>(Take(s).toInt());
-  const std::vector<int64_t> shape = Take(s).toIntVector();
-  std::vector<at::Tensor> items;
-  for (const c10::IValue& v : s) {
-    items.push_back(v.isTensor() ? v.toTensor().detach().to(dtype).cpu() : at::scalar_tensor(v.toScalar(), dtype));
-  }
-  at::Tensor result = items.empty() ? at::empty({0}, dtype) : at::stack(items);
-  s.clear();
-  s.push_back(result.reshape(shape));
-}, nullptr};
+const HostFunction kTensorOfNumbers = {
+    "tensor",
+    [](c10::Stack& s) {
+      const auto dtype = static_cast<c10::ScalarType>(Take(s).toInt());
+      const std::vector<int64_t> shape = Take(s).toIntVector();
+      std::vector<at::Tensor> items;
+      for (const c10::IValue& v : s) {
+        items.push_back(v.isTensor() ? v.toTensor().detach().to(dtype).cpu() : at::scalar_tensor(v.toScalar(), dtype));
+      }
+      at::Tensor result = items.empty() ? at::empty({0}, dtype) : at::stack(items);
+      s.clear();
+      s.push_back(result.reshape(shape));
+    },
+    nullptr};
 
-const HostFunction kAssertScalar = {"_assert_scalar", [](c10::Stack& s) {
-  const std::string message = Take(s).toStringRef();
-  const c10::IValue value = Take(s);
-  TORCH_CHECK(value.isTensor() ? value.toTensor().item<bool>() : Real(value) != 0, message);
-  s.push_back(c10::IValue());
-}, nullptr};
+const HostFunction kAssertScalar = {"_assert_scalar",
+                                    [](c10::Stack& s) {
+                                      const std::string message = Take(s).toStringRef();
+                                      const c10::IValue value = Take(s);
+                                      TORCH_CHECK(value.isTensor() ? value.toTensor().item<bool>() : Real(value) != 0,
+                                                  message);
+                                      s.push_back(c10::IValue());
+                                    },
+                                    nullptr};
 
-const HostFunction kPushVmapLevel = {"_vmap_increment_nesting", [](c10::Stack& s) {
-  const std::string randomness = Take(s).toStringRef();
-  s.push_back(PushVmapLevel(Take(s).toInt(), randomness));
-}, nullptr};
+const HostFunction kPushVmapLevel = {"_vmap_increment_nesting",
+                                     [](c10::Stack& s) {
+                                       const std::string randomness = Take(s).toStringRef();
+                                       s.push_back(PushVmapLevel(Take(s).toInt(), randomness));
+                                     },
+                                     nullptr};
 
-const HostFunction kPopVmapLevel = {"_vmap_decrement_nesting", [](c10::Stack& s) { s.push_back(PopVmapLevel()); }, nullptr};
+const HostFunction kPopVmapLevel = {"_vmap_decrement_nesting", [](c10::Stack& s) { s.push_back(PopVmapLevel()); },
+                                    nullptr};
 
-const HostFunction kAddBatchDim = {"_add_batch_dim", [](c10::Stack& s) {
-  const int64_t level = Take(s).toInt(), dim = Take(s).toInt();
-  s.push_back(AddBatchDim(Take(s).toTensor(), dim, level));
-}, nullptr};
+const HostFunction kAddBatchDim = {"_add_batch_dim",
+                                   [](c10::Stack& s) {
+                                     const int64_t level = Take(s).toInt(), dim = Take(s).toInt();
+                                     s.push_back(AddBatchDim(Take(s).toTensor(), dim, level));
+                                   },
+                                   nullptr};
 
-const HostFunction kRemoveBatchDim = {"_remove_batch_dim", [](c10::Stack& s) {
-  const int64_t out_dim = Take(s).toInt(), size = Take(s).toInt(), level = Take(s).toInt();
-  s.push_back(RemoveBatchDim(Take(s).toTensor(), level, size, out_dim));
-}, nullptr};
+const HostFunction kRemoveBatchDim = {"_remove_batch_dim",
+                                      [](c10::Stack& s) {
+                                        const int64_t out_dim = Take(s).toInt(), size = Take(s).toInt(),
+                                                      level = Take(s).toInt();
+                                        s.push_back(RemoveBatchDim(Take(s).toTensor(), level, size, out_dim));
+                                      },
+                                      nullptr};
 
-const HostFunction kEnterAutocast = {"_enter_autocast", [](c10::Stack& s) {
-  const c10::IValue cache = Take(s), enabled = Take(s), dtype = Take(s);
-  const auto device = static_cast<c10::DeviceType>(Take(s).toInt());
-  EnterAutocast(device, dtype.isNone() ? std::nullopt : std::optional(static_cast<c10::ScalarType>(dtype.toInt())), enabled.toBool(),
-                cache.isNone() ? std::nullopt : std::optional(cache.toBool()));
-  s.push_back(c10::IValue());
-}, nullptr};
+const HostFunction kEnterAutocast = {
+    "_enter_autocast",
+    [](c10::Stack& s) {
+      const c10::IValue cache = Take(s), enabled = Take(s), dtype = Take(s);
+      const auto device = static_cast<c10::DeviceType>(Take(s).toInt());
+      EnterAutocast(device, dtype.isNone() ? std::nullopt : std::optional(static_cast<c10::ScalarType>(dtype.toInt())),
+                    enabled.toBool(), cache.isNone() ? std::nullopt : std::optional(cache.toBool()));
+      s.push_back(c10::IValue());
+    },
+    nullptr};
 
-const HostFunction kExitAutocast = {"_exit_autocast", [](c10::Stack& s) {
-  ExitAutocast();
-  s.push_back(c10::IValue());
-}, nullptr};
+const HostFunction kExitAutocast = {"_exit_autocast",
+                                    [](c10::Stack& s) {
+                                      ExitAutocast();
+                                      s.push_back(c10::IValue());
+                                    },
+                                    nullptr};
 
-const HostFunction kSetGradEnabled = {"_set_grad_enabled", [](c10::Stack& s) {
-  at::GradMode::set_enabled(Take(s).toBool());
-  s.push_back(c10::IValue());
-}, nullptr};
+const HostFunction kSetGradEnabled = {"_set_grad_enabled",
+                                      [](c10::Stack& s) {
+                                        at::GradMode::set_enabled(Take(s).toBool());
+                                        s.push_back(c10::IValue());
+                                      },
+                                      nullptr};
 
 }  // namespace assay::torch_runner

@@ -8,9 +8,9 @@
 
 namespace assay::torch_runner {
 
-extern const HostFunction kItem;     // tensor.item()
-extern const HostFunction kNegate;   // -number
-extern const HostFunction kSymInt;   // torch.sym_int(number)
+extern const HostFunction kItem;    // tensor.item()
+extern const HostFunction kNegate;  // -number
+extern const HostFunction kSymInt;  // torch.sym_int(number)
 
 // "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=" on two numbers; nullptr for another operator.
 const HostFunction* Arithmetic(std::string_view op);

@@ -1,9 +1,9 @@
 // Subscripts: the sequences of select, slice, unsqueeze, index and copy_ that THPVariable_getitem and
 // THPVariable_setitem make.
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/scalar_tensor.h>
-
+#include <ATen/ops/tensor.h>
 #include <c10/util/StringUtil.h>
+
 #include "runner/torch/composites.h"
 #include "runner/torch/errors.h"
 
@@ -25,14 +25,14 @@ Value ListToTensor(const Value& list) {
   std::vector<int64_t> ints;
   bool bools = !list.items.empty();
   for (const Value& item : list.items) {
-    if (!item.constant() || !(item.is_int() || item.is_bool())) throw Unsupported("a list in an index that does not hold constants");
+    if (!item.constant() || !(item.is_int() || item.is_bool()))
+      throw Unsupported("a list in an index that does not hold constants");
     bools &= item.is_bool();
     ints.push_back(item.is_bool() ? item.now.toBool() : item.now.toInt());
   }
   at::Tensor tensor = at::tensor(ints, at::kLong);
   return Value::Constant(bools ? tensor.to(at::kBool) : tensor);
 }
-
 
 // As at::indexing::impl::applySlice: a slice that takes all of a dimension is left out.
 Value Slice(Binder& binder, const Value& self, int64_t dim, const Value& slice) {
@@ -181,7 +181,8 @@ Value SetItem(Binder& binder, const Arguments& arguments) {
     if (value.constant()) {
       source = Value::Constant(at::scalar_tensor(value.now.toScalar(), options));
     } else {
-      source = binder.Call("aten::scalar_tensor", {value}, {{"dtype", Value::Literal(Dtype{self.tensor().scalar_type()})}});
+      source =
+          binder.Call("aten::scalar_tensor", {value}, {{"dtype", Value::Literal(Dtype{self.tensor().scalar_type()})}});
     }
   } else {
     source = DropLeadingOnes(binder, value);

@@ -19,8 +19,8 @@ absl::Status Inputs::Fill(const graph::Graph& graph, runner::UniqueFd fd, Set& s
   if (!mapping.ok()) return mapping.status();
   file->used = std::move(*mapping);
   const std::span<std::byte> bytes = file->used.bytes();
-  absl::StatusOr<graph::TensorLayout> layout =
-      graph::ReadTensorHeader({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, static_cast<int64_t>(bytes.size()));
+  absl::StatusOr<graph::TensorLayout> layout = graph::ReadTensorHeader(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, static_cast<int64_t>(bytes.size()));
   if (!layout.ok()) return layout.status();
   file->layout = std::move(*layout);
   std::unordered_map<std::string_view, size_t> entries;
@@ -30,19 +30,22 @@ absl::Status Inputs::Fill(const graph::Graph& graph, runner::UniqueFd fd, Set& s
     const std::string& name = graph.parameters[i].name;
     const auto found = entries.find(name);
     if (found == entries.end()) {
-      if (all) return absl::InvalidArgumentError(graph::Cat("the tensors have no \"", name, "\", which the graph takes"));
+      if (all)
+        return absl::InvalidArgumentError(graph::Cat("the tensors have no \"", name, "\", which the graph takes"));
       continue;
     }
     ++used;
     const graph::TensorLayout::Entry& entry = file->layout.entries[found->second];
     if (entry.offset % graph::kTensorAlignment != 0) {
-      return absl::InvalidArgumentError(graph::Cat("tensor \"", name, "\" is at ", entry.offset, ", no multiple of ", graph::kTensorAlignment));
+      return absl::InvalidArgumentError(
+          graph::Cat("tensor \"", name, "\" is at ", entry.offset, ", no multiple of ", graph::kTensorAlignment));
     }
     const auto options = at::TensorOptions().dtype(ToScalarType(entry.spec.dtype));
     at::Tensor tensor = entry.bytes == 0 ? at::empty(entry.spec.shape, options)
                                          : at::from_blob(bytes.data() + entry.offset, entry.spec.shape, options);
     if (!all && (tensor.sizes() != set.tensors[i].sizes() || tensor.scalar_type() != set.tensors[i].scalar_type())) {
-      return absl::InvalidArgumentError(graph::Cat("tensor \"", name, "\" has another shape or dtype than in `public`"));
+      return absl::InvalidArgumentError(
+          graph::Cat("tensor \"", name, "\" has another shape or dtype than in `public`"));
     }
     set.tensors[i] = device_.is_cpu() ? tensor : tensor.to(device_);
     set.places[i] = {file, found->second};
@@ -93,7 +96,8 @@ absl::Status Inputs::Restore(std::string_view name) {
     if (device_.is_cpu()) {
       std::memcpy(set.tensors[i].data_ptr(), first, entry.bytes);
     } else {
-      set.tensors[i].copy_(at::from_blob(first, entry.spec.shape, at::TensorOptions().dtype(ToScalarType(entry.spec.dtype))));
+      set.tensors[i].copy_(
+          at::from_blob(first, entry.spec.shape, at::TensorOptions().dtype(ToScalarType(entry.spec.dtype))));
     }
   }
   return absl::OkStatus();

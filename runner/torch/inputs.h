@@ -1,6 +1,9 @@
-// Input sets: the graph's parameters as tensors that lie in private mappings of the worker's memory files, without a copy.
-// Thread safety: none.
+// Input sets: the graph's parameters as tensors that lie in private mappings of the worker's memory files, without a
+// copy. Thread safety: none.
 #pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <map>
 #include <memory>
@@ -8,9 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
-#include <c10/core/Device.h>
 
 #include "absl/status/status.h"
 #include "graph/graph.h"

@@ -1,4 +1,5 @@
-// assay-runner-torch: LibTorch's runner (runner/protocol.md). The process that starts loads LibTorch, and serves each trial in a child.
+// assay-runner-torch: LibTorch's runner (runner/protocol.md). The process that starts loads LibTorch, and serves each
+// trial in a child.
 #include <fcntl.h>
 
 #include <cstdio>
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
   using assay::runner::UniqueFd;
   if (argc != 1 || ::fcntl(assay::runner::kRequestFd, F_GETFD) < 0 || ::fcntl(assay::runner::kReplyFd, F_GETFD) < 0) {
     std::fprintf(stderr,
-                 "assay-runner-torch takes no arguments; it serves the runner protocol on descriptors %d (requests) and %d (replies), "
+                 "assay-runner-torch takes no arguments; it serves the runner protocol on descriptors %d (requests) "
+                 "and %d (replies), "
                  "which a worker gives it\n",
                  assay::runner::kRequestFd, assay::runner::kReplyFd);
     return 2;

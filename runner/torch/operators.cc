@@ -1,5 +1,6 @@
 // Python's operators, as torch.Tensor and the number types define them.
 #include <c10/util/StringUtil.h>
+
 #include "runner/torch/composites.h"
 #include "runner/torch/errors.h"
 #include "runner/torch/host_functions.h"
@@ -13,16 +14,17 @@ struct Spelling {
 };
 
 // Operators whose reflected form is the same call with the operands changed over, or another comparison.
-constexpr Spelling kTensorFirst[] = {
-    {"+", "aten::add"},  {"-", "aten::sub"},       {"*", "aten::mul"},   {"/", "aten::div"},    {"//", "aten::floor_divide"},
-    {"%", "aten::remainder"}, {"**", "aten::pow"}, {"@", "aten::matmul"}, {"&", "aten::__and__"}, {"|", "aten::__or__"},
-    {"==", "aten::eq"},  {"!=", "aten::ne"},       {"<", "aten::lt"},    {"<=", "aten::le"},    {">", "aten::gt"},
-    {">=", "aten::ge"}};
-constexpr Spelling kMirrored[] = {{"==", "aten::eq"}, {"!=", "aten::ne"}, {"<", "aten::gt"},
-                                  {"<=", "aten::ge"}, {">", "aten::lt"},  {">=", "aten::le"},
-                                  {"+", "aten::add"}, {"*", "aten::mul"}, {"&", "aten::bitwise_and"}, {"|", "aten::bitwise_or"}};
-constexpr Spelling kInPlace[] = {{"+", "aten::add_"}, {"-", "aten::sub_"}, {"*", "aten::mul_"}, {"/", "aten::div_"},
-                                 {"//", "aten::floor_divide_"}};
+constexpr Spelling kTensorFirst[] = {{"+", "aten::add"},    {"-", "aten::sub"},           {"*", "aten::mul"},
+                                     {"/", "aten::div"},    {"//", "aten::floor_divide"}, {"%", "aten::remainder"},
+                                     {"**", "aten::pow"},   {"@", "aten::matmul"},        {"&", "aten::__and__"},
+                                     {"|", "aten::__or__"}, {"==", "aten::eq"},           {"!=", "aten::ne"},
+                                     {"<", "aten::lt"},     {"<=", "aten::le"},           {">", "aten::gt"},
+                                     {">=", "aten::ge"}};
+constexpr Spelling kMirrored[] = {
+    {"==", "aten::eq"}, {"!=", "aten::ne"}, {"<", "aten::gt"},  {"<=", "aten::ge"},         {">", "aten::lt"},
+    {">=", "aten::le"}, {"+", "aten::add"}, {"*", "aten::mul"}, {"&", "aten::bitwise_and"}, {"|", "aten::bitwise_or"}};
+constexpr Spelling kInPlace[] = {
+    {"+", "aten::add_"}, {"-", "aten::sub_"}, {"*", "aten::mul_"}, {"/", "aten::div_"}, {"//", "aten::floor_divide_"}};
 
 template <size_t N>
 std::string_view Find(const Spelling (&table)[N], std::string_view op) {
@@ -89,9 +91,9 @@ Value Invert(Binder& binder, const Arguments& arguments) {
   return binder.Call("aten::bitwise_not", {self});
 }
 
-constexpr char kAdd[] = "+", kSub[] = "-", kMul[] = "*", kTrueDiv[] = "/", kFloorDiv[] = "//", kMod[] = "%", kPow[] = "**",
-               kMatmul[] = "@", kAnd[] = "&", kOr[] = "|", kEq[] = "==", kNe[] = "!=", kLt[] = "<", kLe[] = "<=", kGt[] = ">",
-               kGe[] = ">=";
+constexpr char kAdd[] = "+", kSub[] = "-", kMul[] = "*", kTrueDiv[] = "/", kFloorDiv[] = "//", kMod[] = "%",
+               kPow[] = "**", kMatmul[] = "@", kAnd[] = "&", kOr[] = "|", kEq[] = "==", kNe[] = "!=", kLt[] = "<",
+               kLe[] = "<=", kGt[] = ">", kGe[] = ">=";
 
 }  // namespace
 
@@ -113,18 +115,29 @@ Value BinaryOperator(Binder& binder, std::string_view op, const Value& a, const 
 }
 
 std::vector<NamedComposite> OperatorComposites() {
-  return {{"operator_add", Binary<kAdd>},       {"operator_sub", Binary<kSub>},
-          {"operator_mul", Binary<kMul>},       {"operator_truediv", Binary<kTrueDiv>},
-          {"operator_floordiv", Binary<kFloorDiv>}, {"operator_mod", Binary<kMod>},
-          {"operator_pow", Binary<kPow>},       {"operator_matmul", Binary<kMatmul>},
-          {"operator_and", Binary<kAnd>},       {"operator_or", Binary<kOr>},
-          {"operator_eq", Binary<kEq>},         {"operator_ne", Binary<kNe>},
-          {"operator_lt", Binary<kLt>},         {"operator_le", Binary<kLe>},
-          {"operator_gt", Binary<kGt>},         {"operator_ge", Binary<kGe>},
-          {"operator_iadd", InPlace<kAdd>},     {"operator_isub", InPlace<kSub>},
-          {"operator_imul", InPlace<kMul>},     {"operator_itruediv", InPlace<kTrueDiv>},
+  return {{"operator_add", Binary<kAdd>},
+          {"operator_sub", Binary<kSub>},
+          {"operator_mul", Binary<kMul>},
+          {"operator_truediv", Binary<kTrueDiv>},
+          {"operator_floordiv", Binary<kFloorDiv>},
+          {"operator_mod", Binary<kMod>},
+          {"operator_pow", Binary<kPow>},
+          {"operator_matmul", Binary<kMatmul>},
+          {"operator_and", Binary<kAnd>},
+          {"operator_or", Binary<kOr>},
+          {"operator_eq", Binary<kEq>},
+          {"operator_ne", Binary<kNe>},
+          {"operator_lt", Binary<kLt>},
+          {"operator_le", Binary<kLe>},
+          {"operator_gt", Binary<kGt>},
+          {"operator_ge", Binary<kGe>},
+          {"operator_iadd", InPlace<kAdd>},
+          {"operator_isub", InPlace<kSub>},
+          {"operator_imul", InPlace<kMul>},
+          {"operator_itruediv", InPlace<kTrueDiv>},
           {"operator_ifloordiv", InPlace<kFloorDiv>},
-          {"operator_neg", Negate},             {"operator_invert", Invert}};
+          {"operator_neg", Negate},
+          {"operator_invert", Invert}};
 }
 
 }  // namespace assay::torch_runner

@@ -37,7 +37,8 @@ absl::StatusOr<int64_t> WriteOutputs(int fd, const std::vector<at::Tensor>& outp
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::optional<graph::DType> dtype = FromScalarType(outputs[i].scalar_type());
     if (!dtype) {
-      return absl::UnimplementedError(graph::Cat("output ", i, " has dtype ", c10::toString(outputs[i].scalar_type()), ", which the protocol does not have"));
+      return absl::UnimplementedError(graph::Cat("output ", i, " has dtype ", c10::toString(outputs[i].scalar_type()),
+                                                 ", which the protocol does not have"));
     }
     specs.push_back({graph::Cat(i), *dtype, outputs[i].sizes().vec()});
     bytes += static_cast<int64_t>(outputs[i].nbytes());

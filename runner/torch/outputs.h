@@ -2,16 +2,17 @@
 // Thread safety: none.
 #pragma once
 
-#include <vector>
-
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+
+#include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace assay::torch_runner {
 
-// The outputs as contiguous tensors on the host; numbers become 0-dim ones. `copy` where later calls may write to the same memory.
+// The outputs as contiguous tensors on the host; numbers become 0-dim ones. `copy` where later calls may write to the
+// same memory.
 std::vector<at::Tensor> ToHost(const std::vector<c10::IValue>& outputs, bool copy);
 
 // Writes tensors "0", "1", … to `fd`. Their bytes, all together.

@@ -3,10 +3,10 @@
 #include <ATen/ScalarOps.h>
 #include <ATen/core/List.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/util/StringUtil.h>
 
 #include <chrono>
 
-#include <c10/util/StringUtil.h>
 #include "runner/torch/scopes.h"
 
 namespace assay::torch_runner {
@@ -20,13 +20,20 @@ c10::IValue ToWrappedTensor(const c10::IValue& number) {
 
 c10::IValue Converted(const c10::IValue& value, Convert convert) {
   switch (convert) {
-    case Convert::kNone: return value;
-    case Convert::kTensorToInt: return value.toTensor().item<int64_t>();
-    case Convert::kTensorToFloat: return value.toTensor().item<double>();
-    case Convert::kTensorToBool: return value.toTensor().item<bool>();
-    case Convert::kTensorToScalar: return value.toTensor().item();
-    case Convert::kNumberToTensor: return ToWrappedTensor(value);
-    case Convert::kIntToFloat: return static_cast<double>(value.toInt());
+    case Convert::kNone:
+      return value;
+    case Convert::kTensorToInt:
+      return value.toTensor().item<int64_t>();
+    case Convert::kTensorToFloat:
+      return value.toTensor().item<double>();
+    case Convert::kTensorToBool:
+      return value.toTensor().item<bool>();
+    case Convert::kTensorToScalar:
+      return value.toTensor().item();
+    case Convert::kNumberToTensor:
+      return ToWrappedTensor(value);
+    case Convert::kIntToFloat:
+      return static_cast<double>(value.toInt());
   }
   return value;
 }
@@ -51,11 +58,13 @@ namespace {
 
 std::string ToText(const Operand& operand) {
   switch (operand.kind) {
-    case Operand::Kind::kSlot: return c10::str("%", operand.slot);
+    case Operand::Kind::kSlot:
+      return c10::str("%", operand.slot);
     case Operand::Kind::kConstant:
       if (operand.constant.isTensor()) return operand.number.isNone() ? "<tensor>" : c10::str(operand.number);
       return c10::str(operand.constant);
-    case Operand::Kind::kList: break;
+    case Operand::Kind::kList:
+      break;
   }
   std::vector<std::string> items;
   for (const Operand& item : operand.items) items.push_back(ToText(item));
@@ -70,7 +79,8 @@ std::string ToText(const Program& program) {
     std::vector<std::string> operands, results;
     for (const Operand& operand : instruction.operands) operands.push_back(ToText(operand));
     for (int32_t slot : instruction.results) results.push_back(slot < 0 ? "_" : c10::str("%", slot));
-    text += c10::str(c10::Join(", ", results), results.empty() ? "" : " = ", instruction.name(), "(", c10::Join(", ", operands), ")\n");
+    text += c10::str(c10::Join(", ", results), results.empty() ? "" : " = ", instruction.name(), "(",
+                     c10::Join(", ", operands), ")\n");
   }
   std::vector<std::string> outputs;
   for (const Operand& output : program.outputs) outputs.push_back(ToText(output));
@@ -79,20 +89,27 @@ std::string ToText(const Program& program) {
 
 c10::IValue Evaluate(const Operand& operand, const std::vector<c10::IValue>& slots) {
   switch (operand.kind) {
-    case Operand::Kind::kConstant: return operand.constant;
-    case Operand::Kind::kSlot: return Converted(slots[operand.slot], operand.convert);
-    case Operand::Kind::kList: break;
+    case Operand::Kind::kConstant:
+      return operand.constant;
+    case Operand::Kind::kSlot:
+      return Converted(slots[operand.slot], operand.convert);
+    case Operand::Kind::kList:
+      break;
   }
   switch (operand.element->kind()) {
     case c10::TypeKind::TensorType:
       return MakeList<at::Tensor>(operand, slots, [](c10::IValue v) { return std::move(v).toTensor(); });
     case c10::TypeKind::OptionalType:
-      return MakeList<std::optional<at::Tensor>>(
-          operand, slots, [](c10::IValue v) { return std::move(v).toOptional<at::Tensor>(); });
-    case c10::TypeKind::IntType: return MakeList<int64_t>(operand, slots, [](c10::IValue v) { return v.toInt(); });
-    case c10::TypeKind::FloatType: return MakeList<double>(operand, slots, [](c10::IValue v) { return v.toDouble(); });
-    case c10::TypeKind::BoolType: return MakeList<bool>(operand, slots, [](c10::IValue v) { return v.toBool(); });
-    default: break;
+      return MakeList<std::optional<at::Tensor>>(operand, slots,
+                                                 [](c10::IValue v) { return std::move(v).toOptional<at::Tensor>(); });
+    case c10::TypeKind::IntType:
+      return MakeList<int64_t>(operand, slots, [](c10::IValue v) { return v.toInt(); });
+    case c10::TypeKind::FloatType:
+      return MakeList<double>(operand, slots, [](c10::IValue v) { return v.toDouble(); });
+    case c10::TypeKind::BoolType:
+      return MakeList<bool>(operand, slots, [](c10::IValue v) { return v.toBool(); });
+    default:
+      break;
   }
   TORCH_CHECK(false, "no list of ", operand.element->str());
 }
@@ -121,8 +138,8 @@ void Execute(const Instruction& instruction, std::vector<c10::IValue>& slots, c1
   for (int32_t slot : instruction.frees) slots[slot] = c10::IValue();
 }
 
-std::vector<c10::IValue> Run(const Program& program, std::span<const at::Tensor> inputs, std::vector<c10::IValue>& slots,
-                             const Observer* observer) {
+std::vector<c10::IValue> Run(const Program& program, std::span<const at::Tensor> inputs,
+                             std::vector<c10::IValue>& slots, const Observer* observer) {
   at::NoGradGuard no_grad;
   slots.resize(program.slots);
   std::optional<ScopeGuard> scopes;

@@ -3,8 +3,14 @@
 // constants, conversions, where values are freed.
 //
 // A slot holds a value during one run. Slots 0 … parameters-1 are the graph's parameters.
-// Thread safety: a Program is immutable after it was bound; Run() may be called by one thread at a time for one set of inputs.
+// Thread safety: a Program is immutable after it was bound; Run() may be called by one thread at a time for one set of
+// inputs.
 #pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/core/stack.h>
 
 #include <cstdint>
 #include <functional>
@@ -14,17 +20,12 @@
 #include <string>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/ivalue.h>
-#include <ATen/core/stack.h>
-
 namespace assay::torch_runner {
 
 // What happens to a value on its way into an argument.
 enum class Convert : uint8_t {
   kNone,
-  kTensorToInt,     // a 0-dim tensor where Python would call __index__
+  kTensorToInt,  // a 0-dim tensor where Python would call __index__
   kTensorToFloat,
   kTensorToBool,
   kTensorToScalar,
@@ -43,7 +44,8 @@ struct Operand {
   c10::TypePtr element;              // of kList
 };
 
-// A function of the host that stands for a Python operation that is no ATen operator: arithmetic on numbers, vmap levels.
+// A function of the host that stands for a Python operation that is no ATen operator: arithmetic on numbers, vmap
+// levels.
 struct HostFunction {
   const char* name;
   void (*run)(c10::Stack& stack);  // takes its arguments off the stack, leaves its results
@@ -88,8 +90,9 @@ using Observer = std::function<void(const Instruction&, int64_t nanoseconds)>;
 // The seed that every run of a program that draws random numbers starts from.
 inline constexpr uint64_t kSeed = 0;
 
-// Runs all of it under no_grad. `slots` is scratch space that may be kept between runs. Throws what the operators throw.
-std::vector<c10::IValue> Run(const Program& program, std::span<const at::Tensor> inputs, std::vector<c10::IValue>& slots,
-                             const Observer* observer = nullptr);
+// Runs all of it under no_grad. `slots` is scratch space that may be kept between runs. Throws what the operators
+// throw.
+std::vector<c10::IValue> Run(const Program& program, std::span<const at::Tensor> inputs,
+                             std::vector<c10::IValue>& slots, const Observer* observer = nullptr);
 
 }  // namespace assay::torch_runner

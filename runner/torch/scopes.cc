@@ -34,7 +34,9 @@ std::pair<at::Tensor, int64_t> RemoveExistingBatchDim(const functorch::BatchedTe
 }  // namespace
 
 ScopeGuard::ScopeGuard()
-    : levels_(functorch::getDynamicLayerStack().size()), autocast_(saved_autocast.size()), grad_mode_(at::GradMode::is_enabled()) {}
+    : levels_(functorch::getDynamicLayerStack().size()),
+      autocast_(saved_autocast.size()),
+      grad_mode_(at::GradMode::is_enabled()) {}
 
 ScopeGuard::~ScopeGuard() {
   while (functorch::getDynamicLayerStack().size() > levels_) functorch::popDynamicLayerAndDeleteMetadata();
@@ -69,9 +71,10 @@ at::Tensor RemoveBatchDim(const at::Tensor& self, int64_t level, int64_t batch_s
   return at::movedim(value, dim, out_dim);
 }
 
-void EnterAutocast(c10::DeviceType device, std::optional<c10::ScalarType> dtype, bool enabled, std::optional<bool> cache) {
-  saved_autocast.push_back({device, at::autocast::is_autocast_enabled(device), at::autocast::is_autocast_cache_enabled(),
-                            at::autocast::get_autocast_dtype(device)});
+void EnterAutocast(c10::DeviceType device, std::optional<c10::ScalarType> dtype, bool enabled,
+                   std::optional<bool> cache) {
+  saved_autocast.push_back({device, at::autocast::is_autocast_enabled(device),
+                            at::autocast::is_autocast_cache_enabled(), at::autocast::get_autocast_dtype(device)});
   at::autocast::set_autocast_enabled(device, enabled);
   at::autocast::set_autocast_dtype(device, dtype.value_or(at::autocast::get_autocast_dtype(device)));
   at::autocast::increment_nesting();

@@ -2,14 +2,13 @@
 // Thread safety: everything here is of the calling thread.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include <ATen/core/Tensor.h>
 #include <c10/core/DeviceType.h>
 #include <c10/core/ScalarType.h>
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace assay::torch_runner {
@@ -35,7 +34,8 @@ at::Tensor AddBatchDim(const at::Tensor& self, int64_t batch_dim, int64_t level)
 at::Tensor RemoveBatchDim(const at::Tensor& self, int64_t level, int64_t batch_size, int64_t out_dim);
 
 // torch.amp.autocast_mode: _enter_autocast and _exit_autocast.
-void EnterAutocast(c10::DeviceType device, std::optional<c10::ScalarType> dtype, bool enabled, std::optional<bool> cache);
+void EnterAutocast(c10::DeviceType device, std::optional<c10::ScalarType> dtype, bool enabled,
+                   std::optional<bool> cache);
 void ExitAutocast();
 
 }  // namespace assay::torch_runner

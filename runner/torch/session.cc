@@ -90,7 +90,8 @@ struct Sample {
   int64_t host_ns = 0, device_ns = 0;
   std::vector<c10::IValue> outputs;
 };
-Sample Take(Compiled& compiled, std::span<const at::Tensor> inputs, int64_t calls, c10::Device device, DeviceTimer& timer) {
+Sample Take(Compiled& compiled, std::span<const at::Tensor> inputs, int64_t calls, c10::Device device,
+            DeviceTimer& timer) {
   Sample sample;
   Synchronize(device);
   const Clock::time_point start = Clock::now();
@@ -111,13 +112,16 @@ json::object Describe() {
   methods.emplace_back("fork");
   json::array clocks = {"host"};
   for (const DeviceInfo& device : Devices()) {
-    devices.push_back({{"kind", device.kind}, {"id", device.id}, {"model", device.model}, {"uuid", device.uuid},
+    devices.push_back({{"kind", device.kind},
+                       {"id", device.id},
+                       {"model", device.model},
+                       {"uuid", device.uuid},
                        {"memory_bytes", device.memory_bytes}});
     if (device.kind == "cuda" && clocks.size() == 1) clocks.emplace_back("device");
   }
-  return {{"protocol", 1},          {"name", "torch"},          {"version", TORCH_VERSION}, {"build", BuildIdentity()},
-          {"fork", true},           {"methods", methods},       {"compilers", DescribeCompilers()},
-          {"devices", devices},     {"clocks", clocks}};
+  return {{"protocol", 1},   {"name", "torch"},    {"version", TORCH_VERSION},         {"build", BuildIdentity()},
+          {"fork", true},    {"methods", methods}, {"compilers", DescribeCompilers()}, {"devices", devices},
+          {"clocks", clocks}};
 }
 
 int Session::Serve() {
@@ -210,7 +214,8 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   }
   Check(loaded->inputs.SetPublic(loaded->graph, std::move(tensors)), "bad_request");
   at::manual_seed(kSeed);
-  loaded->program = std::make_shared<const Program>(BindGraph(loaded->graph, *loaded->inputs.Find(kPublicSet), *device));
+  loaded->program =
+      std::make_shared<const Program>(BindGraph(loaded->graph, *loaded->inputs.Find(kPublicSet), *device));
   loaded->inputs.SetMutated(loaded->program->mutated);
   loaded_ = std::move(loaded);
   Restore(std::string(kPublicSet));
@@ -354,9 +359,11 @@ Session::Json Session::Profile(const Json& params) {
   Restore(set);
   if (!profiled) Fail("unsupported", "only eager has a profile");
   std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> sorted(events.begin(), events.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second.second > b.second.second; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.second > b.second.second; });
   json::array result;
-  for (const auto& [name, event] : sorted) result.push_back({{"name", name}, {"calls", event.first}, {"total_ns", event.second}});
+  for (const auto& [name, event] : sorted)
+    result.push_back({{"name", name}, {"calls", event.first}, {"total_ns", event.second}});
   return {{"events", std::move(result)}};
 }
 

@@ -2,13 +2,12 @@
 // Thread safety: none.
 #pragma once
 
+#include <boost/json.hpp>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "graph/graph.h"
 #include "runner/channel.h"

@@ -1,8 +1,8 @@
 // Making, converting, splitting and measuring tensors.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
-
 #include <c10/util/StringUtil.h>
+
 #include "runner/torch/composites.h"
 #include "runner/torch/errors.h"
 #include "runner/torch/host_functions.h"
@@ -79,14 +79,18 @@ void Flatten(const Value& data, size_t depth, std::vector<Value>& numbers, std::
     return;
   }
   if (shape.size() == depth) shape.push_back(static_cast<int64_t>(data.items.size()));
-  if (shape[depth] != static_cast<int64_t>(data.items.size())) throw Unsupported("torch.tensor() of lists of different lengths");
+  if (shape[depth] != static_cast<int64_t>(data.items.size()))
+    throw Unsupported("torch.tensor() of lists of different lengths");
   for (const Value& item : data.items) Flatten(item, depth + 1, numbers, shape);
 }
 
 c10::ScalarType InferDtype(const std::vector<Value>& numbers) {
   std::optional<c10::ScalarType> dtype;
   for (const Value& v : numbers) {
-    const c10::ScalarType own = v.is_tensor() ? v.tensor().scalar_type() : v.is_bool() ? c10::kBool : v.is_int() ? c10::kLong : c10::kFloat;
+    const c10::ScalarType own = v.is_tensor() ? v.tensor().scalar_type()
+                                : v.is_bool() ? c10::kBool
+                                : v.is_int()  ? c10::kLong
+                                              : c10::kFloat;
     dtype = dtype ? c10::promoteTypes(*dtype, own) : own;
   }
   return dtype.value_or(c10::kFloat);
@@ -95,7 +99,8 @@ c10::ScalarType InferDtype(const std::vector<Value>& numbers) {
 Value TensorOf(Binder& binder, const Arguments& arguments) {
   const Value& data = arguments["data"];
   const auto* wanted = arguments["dtype"].literal_if<Dtype>();
-  const c10::Device device = arguments["device"].is_none() ? c10::Device(c10::kCPU) : arguments["device"].now.toDevice();
+  const c10::Device device =
+      arguments["device"].is_none() ? c10::Device(c10::kCPU) : arguments["device"].now.toDevice();
   std::vector<Value> numbers;
   std::vector<int64_t> shape;
   Flatten(data, 0, numbers, shape);
@@ -114,10 +119,12 @@ Value TensorOf(Binder& binder, const Arguments& arguments) {
     return binder.Call("aten::clone", {Value::Constant(stack.back().toTensor().to(device))});
   }
   if (!data.is_sequence() && data.is_number()) {
-    return binder.Call("aten::scalar_tensor", {data}, {{"dtype", DtypeValue(dtype)}, {"device", Value::Constant(device)}});
+    return binder.Call("aten::scalar_tensor", {data},
+                       {{"dtype", DtypeValue(dtype)}, {"device", Value::Constant(device)}});
   }
   if (!data.is_sequence()) {
-    return binder.Call("aten::clone", {binder.CallOverload("aten::to.dtype_layout", {data}, {{"dtype", DtypeValue(dtype)}})});
+    return binder.Call("aten::clone",
+                       {binder.CallOverload("aten::to.dtype_layout", {data}, {{"dtype", DtypeValue(dtype)}})});
   }
   std::vector<Value> parts = numbers;
   parts.push_back(Value::Constant(shape));
@@ -235,12 +242,32 @@ Value NoOperation(Binder&, const Arguments&) { return Value::None(); }
 }  // namespace
 
 std::vector<NamedComposite> TensorComposites() {
-  return {{"bool", Cast<c10::kBool>}, {"float", Cast<c10::kFloat>}, {"int", Cast<c10::kInt>}, {"long", Cast<c10::kLong>},
-          {"type", Type}, {"to", To}, {"item", Item}, {"size", SizeOf}, {"device", DeviceOf}, {"make_size", MakeSize},
-          {"tensor", TensorOf}, {"as_tensor", AsTensor}, {"arange", Arange}, {"split", Split}, {"max", Extremum<kMax>},
-          {"min", Extremum<kMin>}, {"tensor_where", TensorWhere}, {"norm", Norm}, {"einsum", Einsum}, {"meshgrid", Meshgrid},
-          {"sym_int", SymInt}, {"sym_sum", SymSum}, {"assert_scalar", AssertScalar}, {"check_is_size", CheckIsSize},
-          {"no_op", NoOperation}, {"function_ctx", NoOperation}};
+  return {{"bool", Cast<c10::kBool>},
+          {"float", Cast<c10::kFloat>},
+          {"int", Cast<c10::kInt>},
+          {"long", Cast<c10::kLong>},
+          {"type", Type},
+          {"to", To},
+          {"item", Item},
+          {"size", SizeOf},
+          {"device", DeviceOf},
+          {"make_size", MakeSize},
+          {"tensor", TensorOf},
+          {"as_tensor", AsTensor},
+          {"arange", Arange},
+          {"split", Split},
+          {"max", Extremum<kMax>},
+          {"min", Extremum<kMin>},
+          {"tensor_where", TensorWhere},
+          {"norm", Norm},
+          {"einsum", Einsum},
+          {"meshgrid", Meshgrid},
+          {"sym_int", SymInt},
+          {"sym_sum", SymSum},
+          {"assert_scalar", AssertScalar},
+          {"check_is_size", CheckIsSize},
+          {"no_op", NoOperation},
+          {"function_ctx", NoOperation}};
 }
 
 }  // namespace assay::torch_runner

@@ -1,6 +1,7 @@
 #include "runner/torch/torchscript.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/util/StringUtil.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
@@ -8,8 +9,6 @@
 #include <torch/csrc/jit/passes/peephole.h>
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
-
-#include <c10/util/StringUtil.h>
 
 #include "runner/torch/errors.h"
 #include "runner/torch/host_functions.h"
@@ -47,9 +46,12 @@ class Translator {
 
   jit::Value* ToValue(const Operand& operand) {
     switch (operand.kind) {
-      case Operand::Kind::kConstant: return graph_->insertConstant(operand.constant);
-      case Operand::Kind::kSlot: return Converted(slots_[operand.slot], operand.convert);
-      case Operand::Kind::kList: break;
+      case Operand::Kind::kConstant:
+        return graph_->insertConstant(operand.constant);
+      case Operand::Kind::kSlot:
+        return Converted(slots_[operand.slot], operand.convert);
+      case Operand::Kind::kList:
+        break;
     }
     std::vector<jit::Value*> items;
     for (const Operand& item : operand.items) items.push_back(ToValue(item));
@@ -60,13 +62,20 @@ class Translator {
 
   jit::Value* Converted(jit::Value* value, Convert convert) {
     switch (convert) {
-      case Convert::kNone: return value;
-      case Convert::kTensorToInt: return Insert("aten::Int", {value});
-      case Convert::kTensorToFloat: return Insert("aten::Float", {value});
-      case Convert::kTensorToBool: return Insert("aten::Bool", {value});
-      case Convert::kTensorToScalar: return Insert("aten::item", {value});
-      case Convert::kNumberToTensor: return value;  // the overload that takes a number
-      case Convert::kIntToFloat: return Insert("aten::Float", {value});
+      case Convert::kNone:
+        return value;
+      case Convert::kTensorToInt:
+        return Insert("aten::Int", {value});
+      case Convert::kTensorToFloat:
+        return Insert("aten::Float", {value});
+      case Convert::kTensorToBool:
+        return Insert("aten::Bool", {value});
+      case Convert::kTensorToScalar:
+        return Insert("aten::item", {value});
+      case Convert::kNumberToTensor:
+        return value;  // the overload that takes a number
+      case Convert::kIntToFloat:
+        return Insert("aten::Float", {value});
     }
     return value;
   }
@@ -78,7 +87,8 @@ class Translator {
     std::vector<jit::Value*> inputs;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
-      // Where eager has a number wrapped in a tensor, TorchScript has an overload that takes numbers, which its passes know.
+      // Where eager has a number wrapped in a tensor, TorchScript has an overload that takes numbers, which its passes
+      // know.
       inputs.push_back(i > 0 && !operand.number.isNone() ? graph_->insertConstant(operand.number) : ToValue(operand));
     }
     jit::Node* node = graph_->create(c10::Symbol::fromQualString(name), inputs, schema.returns().size());
@@ -98,14 +108,18 @@ class Translator {
     const HostFunction* host = instruction.host;
     // Checks and switches that change nothing here: gradients are off for all of the graph.
     if (host == &kAssertScalar || host == &kSetGradEnabled || host == &kExitAutocast) return;
-    if (host == &kEnterAutocast && instruction.operands[2].constant.isBool() && !instruction.operands[2].constant.toBool()) return;
+    if (host == &kEnterAutocast && instruction.operands[2].constant.isBool() &&
+        !instruction.operands[2].constant.toBool())
+      return;
     if (host->torchscript == nullptr) throw Unsupported(c10::str("TorchScript has nothing that does ", host->name));
     std::vector<jit::NamedValue> arguments;
     for (const Operand& operand : instruction.operands) arguments.emplace_back(ToValue(operand));
     const char* name = host->torchscript;
     if (host == &kItem) {
       const auto kind = instruction.host_type->kind();
-      name = kind == c10::TypeKind::IntType ? "aten::Int" : kind == c10::TypeKind::FloatType ? "aten::Float" : "aten::Bool";
+      name = kind == c10::TypeKind::IntType     ? "aten::Int"
+             : kind == c10::TypeKind::FloatType ? "aten::Float"
+                                                : "aten::Bool";
     }
     slots_[instruction.results[0]] = Insert(name, arguments);
   }
@@ -118,7 +132,9 @@ class Translator {
 // Sets TorchScript's fuser for as long as it lives.
 class FuserGuard {
  public:
-  explicit FuserGuard(bool enabled) : before_(jit::tensorExprFuserEnabled()) { jit::setTensorExprFuserEnabled(enabled); }
+  explicit FuserGuard(bool enabled) : before_(jit::tensorExprFuserEnabled()) {
+    jit::setTensorExprFuserEnabled(enabled);
+  }
   ~FuserGuard() { jit::setTensorExprFuserEnabled(before_); }
 
  private:

@@ -2,13 +2,13 @@
 // Thread safety: none.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
-#include <ATen/core/ivalue.h>
 
 #include "runner/torch/program.h"
 
@@ -22,7 +22,8 @@ struct TorchScriptOptions {
 
 class TorchScript {
  public:
-  // `constant[i]` says whether parameter i may be frozen. Throws Unsupported where TorchScript has nothing for an instruction.
+  // `constant[i]` says whether parameter i may be frozen. Throws Unsupported where TorchScript has nothing for an
+  // instruction.
   TorchScript(const Program& program, std::span<const at::Tensor> inputs, const std::vector<bool>& constant,
               const TorchScriptOptions& options);
   ~TorchScript();

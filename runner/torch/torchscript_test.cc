@@ -56,22 +56,28 @@ void ExpectEager(const graph::Graph& graph, const std::vector<at::Tensor>& input
 
 TEST(TorchScript, EqualsEagerOnViewsAndWritesThroughThem) {
   ExpectEager(Model("x: torch.Tensor, w: torch.nn.parameter.Parameter",
-                    "y = torch._C._nn.linear(x, w, None)\nz = y[(slice(None, None, None), slice(1, None, None))]\nz *= 2\nx += 1\n"
+                    "y = torch._C._nn.linear(x, w, None)\nz = y[(slice(None, None, None), slice(1, None, None))]\nz *= "
+                    "2\nx += 1\n"
                     "p = y.chunk(2, dim=1)\na = p[0]\nb = torch.cat((a, a), dim=0)\nreturn (y, x, b)"),
               {at::arange(6, at::kFloat).reshape({2, 3}), at::arange(12, at::kFloat).reshape({4, 3})}, {false, true});
 }
 
 TEST(TorchScript, EqualsEagerOnSizesThatDependOnData) {
   ExpectEager(Model("x: torch.Tensor, m: torch.Tensor, n: torch.SymInt",
-                    "y = x[m]\ns = torch.ops.aten.sym_size.int(y, 0)\nk = s + 1\nz = torch.ones((k, 2))\ni = n.item()\nw = x.view(i, -1)\nreturn (y, k, z, w)"),
-              {at::arange(4), at::tensor({1, 0, 1, 1}).to(at::kBool), at::scalar_tensor(2, at::kLong)}, {false, false, false});
+                    "y = x[m]\ns = torch.ops.aten.sym_size.int(y, 0)\nk = s + 1\nz = torch.ones((k, 2))\ni = "
+                    "n.item()\nw = x.view(i, -1)\nreturn (y, k, z, w)"),
+              {at::arange(4), at::tensor({1, 0, 1, 1}).to(at::kBool), at::scalar_tensor(2, at::kLong)},
+              {false, false, false});
 }
 
 TEST(TorchScript, FreezingFoldsBatchNormIntoTheConvolution) {
-  const graph::Graph graph = Model("x: torch.Tensor, w: torch.nn.parameter.Parameter, m: torch.nn.parameter.Parameter, v: torch.nn.parameter.Parameter",
-                                   "c = torch.conv2d(x, w, None, (1, 1), (1, 1), (1, 1), 1)\n"
-                                   "y = torch.nn.functional.batch_norm(c, m, v, m, m, False, 0.1, 1e-05)\nreturn (y,)");
-  const std::vector<at::Tensor> inputs = {at::arange(16, at::kFloat).reshape({1, 1, 4, 4}), at::ones({2, 1, 3, 3}), at::ones({2}), at::ones({2})};
+  const graph::Graph graph = Model(
+      "x: torch.Tensor, w: torch.nn.parameter.Parameter, m: torch.nn.parameter.Parameter, v: "
+      "torch.nn.parameter.Parameter",
+      "c = torch.conv2d(x, w, None, (1, 1), (1, 1), (1, 1), 1)\n"
+      "y = torch.nn.functional.batch_norm(c, m, v, m, m, False, 0.1, 1e-05)\nreturn (y,)");
+  const std::vector<at::Tensor> inputs = {at::arange(16, at::kFloat).reshape({1, 1, 4, 4}), at::ones({2, 1, 3, 3}),
+                                          at::ones({2}), at::ones({2})};
   const Program program = Bind(graph, inputs);
   std::vector<c10::IValue> slots;
   const at::Tensor wanted = torch_runner::Run(program, inputs, slots)[0].toTensor();
@@ -86,13 +92,16 @@ TEST(TorchScript, FreezingFoldsBatchNormIntoTheConvolution) {
 }
 
 TEST(TorchScript, AParameterThatTheGraphChangesIsNotFrozen) {
-  ExpectEager(Model("w: torch.nn.parameter.Parameter", "y = w * 2\nw += 1\nreturn (y, w)"), {at::arange(3, at::kFloat)}, {true});
+  ExpectEager(Model("w: torch.nn.parameter.Parameter", "y = w * 2\nw += 1\nreturn (y, w)"), {at::arange(3, at::kFloat)},
+              {true});
 }
 
 TEST(TorchScript, RefusesWhatItHasNothingFor) {
-  const graph::Graph graph = Model("x: torch.Tensor",
-                                   "l = torch._C._functorch._vmap_increment_nesting(3, \"error\")\nb = torch._C._functorch._add_batch_dim(x, 0, 1)\n"
-                                   "r = torch._C._functorch._remove_batch_dim(b, 1, 3, 0)\nd = torch._C._functorch._vmap_decrement_nesting()\nreturn (r,)");
+  const graph::Graph graph = Model(
+      "x: torch.Tensor",
+      "l = torch._C._functorch._vmap_increment_nesting(3, \"error\")\nb = torch._C._functorch._add_batch_dim(x, 0, 1)\n"
+      "r = torch._C._functorch._remove_batch_dim(b, 1, 3, 0)\nd = "
+      "torch._C._functorch._vmap_decrement_nesting()\nreturn (r,)");
   const std::vector<at::Tensor> inputs = {at::ones({3, 2})};
   const Program program = Bind(graph, inputs);
   try {

@@ -2,22 +2,28 @@
 // Thread safety: none.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
+
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/ivalue.h>
-#include <c10/core/ScalarType.h>
-
 namespace assay::torch_runner {
 
 // Literals that only steer an operation.
 struct Ellipsis {};
-struct MemoryFormat { c10::MemoryFormat format; };
-struct Layout { c10::Layout layout; };
-struct Dtype { c10::ScalarType dtype; };
+struct MemoryFormat {
+  c10::MemoryFormat format;
+};
+struct Layout {
+  c10::Layout layout;
+};
+struct Dtype {
+  c10::ScalarType dtype;
+};
 
 struct Value {
   enum class Kind : uint8_t {
@@ -28,9 +34,9 @@ struct Value {
   };
   Kind kind = Kind::kSingle;
   c10::IValue now;
-  int32_t slot = -1;      // -1: a constant
-  bool dynamic = false;   // its shape (a number: its value) may differ between input sets
-  bool tuple = true;      // of kSequence
+  int32_t slot = -1;     // -1: a constant
+  bool dynamic = false;  // its shape (a number: its value) may differ between input sets
+  bool tuple = true;     // of kSequence
   std::vector<Value> items;
   std::variant<Ellipsis, MemoryFormat, Layout, Dtype> literal;
 
