@@ -1,7 +1,7 @@
 #include <pqxx/pqxx>
 
-#include "server/services.h"
 #include "server/names.h"
+#include "server/services.h"
 #include "server/text.h"
 #include "server/token_store.h"
 #include "server/worker_store.h"
@@ -12,8 +12,8 @@ namespace {
 
 // Who did what, for later.
 void Audit(Transaction& transaction, const v1::Token& actor, const std::string& action, const std::string& subject) {
-  transaction.exec_params("INSERT INTO events (actor, action, subject) VALUES ($1, $2, $3)", Cat(actor.id(), " ", actor.name()), action,
-                          CleanText(subject));
+  transaction.exec_params("INSERT INTO events (actor, action, subject) VALUES ($1, $2, $3)",
+                          Cat(actor.id(), " ", actor.name()), action, CleanText(subject));
 }
 
 }  // namespace
@@ -22,12 +22,15 @@ void AddAdmin(Api& api, const Services& services) {
   Database& database = services.database;
   Authenticator& authenticator = services.authenticator;
   api.Add<v1::CreateTokenRequest, v1::CreateTokenResponse>(
-      "assay.v1.Admin.CreateToken", [&database](const v1::Token& actor, const auto& request, auto* response) -> absl::Status {
+      "assay.v1.Admin.CreateToken",
+      [&database](const v1::Token& actor, const auto& request, auto* response) -> absl::Status {
         if (request.name().empty() || request.name().size() > 100 || CleanText(request.name()) != request.name()) {
           return absl::InvalidArgumentError("name must be 1 to 100 bytes of text: say who or what holds the token");
         }
-        if (RoleName(request.role()).empty()) return absl::InvalidArgumentError("role must be VIEWER, SUBMITTER, WORKER or ADMIN");
-        if (!(request.days() >= 0 && request.days() <= 36500)) return absl::InvalidArgumentError("days must be 0 (never expires) to 36500");
+        if (RoleName(request.role()).empty())
+          return absl::InvalidArgumentError("role must be VIEWER, SUBMITTER, WORKER or ADMIN");
+        if (!(request.days() >= 0 && request.days() <= 36500))
+          return absl::InvalidArgumentError("days must be 0 (never expires) to 36500");
         return database.Run([&](Transaction& transaction) {
           NewToken made = CreateToken(transaction, request.name(), request.role(), request.days());
           Audit(transaction, actor, "create token", made.token.id());
@@ -36,19 +39,22 @@ void AddAdmin(Api& api, const Services& services) {
           return absl::OkStatus();
         });
       });
-  api.Add<v1::ListTokensRequest, v1::ListTokensResponse>(
-      "assay.v1.Admin.ListTokens", [&database](const v1::Token&, const auto&, auto* response) {
-        return database.Run([&](Transaction& transaction) {
-          response->Clear();
-          for (auto& token : ListTokens(transaction)) *response->add_tokens() = std::move(token);
-          return absl::OkStatus();
-        });
-      });
+  api.Add<v1::ListTokensRequest, v1::ListTokensResponse>("assay.v1.Admin.ListTokens",
+                                                         [&database](const v1::Token&, const auto&, auto* response) {
+                                                           return database.Run([&](Transaction& transaction) {
+                                                             response->Clear();
+                                                             for (auto& token : ListTokens(transaction))
+                                                               *response->add_tokens() = std::move(token);
+                                                             return absl::OkStatus();
+                                                           });
+                                                         });
   api.Add<v1::RevokeTokenRequest, v1::Token>(
       "assay.v1.Admin.RevokeToken",
       [&database, &authenticator](const v1::Token& actor, const auto& request, auto* response) -> absl::Status {
         const auto id = ParseInt(request.id());
-        if (!id) return absl::NotFoundError(Cat("'", CleanText(request.id()), "' is not a token's number: `assay token list` shows them"));
+        if (!id)
+          return absl::NotFoundError(
+              Cat("'", CleanText(request.id()), "' is not a token's number: `assay token list` shows them"));
         const absl::Status status = database.Run([&](Transaction& transaction) {
           auto token = RevokeToken(transaction, *id);
           if (token.ok()) {

@@ -70,8 +70,6 @@ void Api::Start(const MethodDescriptor* method, const std::string& authorization
 
 void Api::Post(std::function<void()> work) { boost::asio::post(pool_, std::move(work)); }
 
-void Api::Stop() {
-  pool_.join();
-}
+void Api::Stop() { pool_.join(); }
 
 }  // namespace assay::server

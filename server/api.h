@@ -1,9 +1,9 @@
-// The one door: every call of the API, over gRPC or HTTP, comes through Api::Start(), which knows who calls, whether they
-// may, and which handler answers. A method is known by its descriptor, so both fronts need no code per method.
+// The one door: every call of the API, over gRPC or HTTP, comes through Api::Start(), which knows who calls, whether
+// they may, and which handler answers. A method is known by its descriptor, so both fronts need no code per method.
 //
-// Handlers of two kinds: a plain one returns its status and runs on a thread of the pool; an asynchronous one keeps the call
-// and finishes it later, so that long polls hold no thread.
-// Thread safety: Add() before the first Start(); Start() from any thread.
+// Handlers of two kinds: a plain one returns its status and runs on a thread of the pool; an asynchronous one keeps the
+// call and finishes it later, so that long polls hold no thread. Thread safety: Add() before the first Start(); Start()
+// from any thread.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,9 @@ namespace assay::server {
 struct Call {
   std::unique_ptr<google::protobuf::Message> request;
   std::unique_ptr<google::protobuf::Message> response;
-  v1::Token token;                                 // of the caller
-  std::atomic<bool> cancelled = false;             // nobody waits for the answer any more
-  std::function<void(absl::Status)> done;          // once; `response` is read in it
+  v1::Token token;                         // of the caller
+  std::atomic<bool> cancelled = false;     // nobody waits for the answer any more
+  std::function<void(absl::Status)> done;  // once; `response` is read in it
 };
 
 class Api {
@@ -40,7 +40,8 @@ class Api {
   template <typename Request, typename Response>
   void Add(const std::string& name, std::function<absl::Status(const v1::Token&, const Request&, Response*)> handler) {
     AddAsync(name, [handler](const std::shared_ptr<Call>& call) {
-      call->done(handler(call->token, static_cast<const Request&>(*call->request), static_cast<Response*>(call->response.get())));
+      call->done(handler(call->token, static_cast<const Request&>(*call->request),
+                         static_cast<Response*>(call->response.get())));
     });
   }
   void AddAsync(const std::string& name, std::function<void(const std::shared_ptr<Call>&)> handler);
@@ -50,7 +51,8 @@ class Api {
   std::unique_ptr<google::protobuf::Message> NewRequest(const google::protobuf::MethodDescriptor* method) const;
 
   // `call` has its request and `done`; `authorization` is the header's value. Never blocks.
-  void Start(const google::protobuf::MethodDescriptor* method, const std::string& authorization, std::shared_ptr<Call> call);
+  void Start(const google::protobuf::MethodDescriptor* method, const std::string& authorization,
+             std::shared_ptr<Call> call);
 
   // Runs on a thread of the pool.
   void Post(std::function<void()> work);

@@ -18,7 +18,8 @@ constexpr size_t kMostKnown = 10000;
 absl::StatusOr<v1::Token> Authenticator::Authenticate(const std::string& authorization, Clock::time_point now) {
   static constexpr std::string_view kScheme = "bearer ";
   if (authorization.empty()) {
-    return absl::UnauthenticatedError("no token: send 'Authorization: Bearer TOKEN' (the `assay` command takes it from ASSAY_TOKEN)");
+    return absl::UnauthenticatedError(
+        "no token: send 'Authorization: Bearer TOKEN' (the `assay` command takes it from ASSAY_TOKEN)");
   }
   bool bearer = authorization.size() > kScheme.size();
   for (size_t i = 0; bearer && i < kScheme.size(); ++i) {
@@ -59,7 +60,8 @@ absl::Status Authenticator::Spend(const std::string& token_id, Clock::time_point
   allowance.calls = std::min(options_.burst, allowance.calls + seconds * options_.calls_per_second);
   allowance.last = now;
   if (allowance.calls < 1) {
-    return absl::ResourceExhaustedError(Cat("more than ", options_.calls_per_second, " calls a second with one token: call less often"));
+    return absl::ResourceExhaustedError(
+        Cat("more than ", options_.calls_per_second, " calls a second with one token: call less often"));
   }
   allowance.calls -= 1;
   return absl::OkStatus();

@@ -1,6 +1,6 @@
-// Tells whose token a call carries. What the database said is kept for a few seconds, so that a revoked token ends within
-// them everywhere, and at once in the process that revoked it. Calls per token are limited.
-// Thread safety: any thread.
+// Tells whose token a call carries. What the database said is kept for a few seconds, so that a revoked token ends
+// within them everywhere, and at once in the process that revoked it. Calls per token are limited. Thread safety: any
+// thread.
 #pragma once
 
 #include <chrono>
@@ -24,10 +24,11 @@ class Authenticator {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Authenticator(Database& database, AuthenticatorOptions options = {}) : database_(database), options_(options) {}
+  explicit Authenticator(Database& database, AuthenticatorOptions options = {})
+      : database_(database), options_(options) {}
 
-  // `authorization` is "Bearer SECRET". Unauthenticated: none, malformed, unknown, expired or revoked; ResourceExhausted:
-  // too many calls.
+  // `authorization` is "Bearer SECRET". Unauthenticated: none, malformed, unknown, expired or revoked;
+  // ResourceExhausted: too many calls.
   absl::StatusOr<v1::Token> Authenticate(const std::string& authorization, Clock::time_point now = Clock::now());
 
   // Asks the database again from now on.

@@ -38,8 +38,8 @@ TEST_F(AuthenticatorTest, KnowsATokenAndKeepsOnlyItsHash) {
 TEST_F(AuthenticatorTest, RefusesEverythingElse) {
   const NewToken token = Make();
   Authenticator authenticator(database());
-  for (const std::string& header : {std::string(), std::string("Bearer"), std::string("Bearer "), token.secret, "Basic " + token.secret,
-                                    "Bearer " + token.secret + "0", std::string("Bearer x")}) {
+  for (const std::string& header : {std::string(), std::string("Bearer"), std::string("Bearer "), token.secret,
+                                    "Basic " + token.secret, "Bearer " + token.secret + "0", std::string("Bearer x")}) {
     EXPECT_TRUE(absl::IsUnauthenticated(authenticator.Authenticate(header).status())) << header;
   }
 }
@@ -54,7 +54,8 @@ TEST_F(AuthenticatorTest, ExpiredAndRevokedTokensEnd) {
   Execute("UPDATE tokens SET revoked = now() WHERE id = " + revoked.token.id());
   EXPECT_FALSE(authenticator.Authenticate("Bearer " + expired.secret, now).ok());
   EXPECT_TRUE(authenticator.Authenticate("Bearer " + revoked.secret, now).ok());  // remembered …
-  EXPECT_FALSE(authenticator.Authenticate("Bearer " + revoked.secret, now + std::chrono::seconds(4)).ok());  // … for moments
+  EXPECT_FALSE(
+      authenticator.Authenticate("Bearer " + revoked.secret, now + std::chrono::seconds(4)).ok());  // … for moments
 }
 
 TEST_F(AuthenticatorTest, CallsPerTokenAreLimited) {

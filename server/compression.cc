@@ -1,8 +1,8 @@
 #include "server/compression.h"
-#include "server/text.h"
 
 #include <zstd.h>
 
+#include "server/text.h"
 
 namespace assay::server {
 
@@ -21,7 +21,7 @@ absl::StatusOr<std::string> Decompress(std::string_view packed, size_t limit) {
   const size_t got = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(got) || got != size) {
     return absl::DataLossError(Cat("a stored value does not decompress: ",
-                                            ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it is shorter than it says"));
+                                   ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it is shorter than it says"));
   }
   return out;
 }

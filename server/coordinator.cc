@@ -24,7 +24,9 @@ Clock::duration Seconds(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-const v1::SynchroniseRequest& RequestOf(const Call& call) { return static_cast<const v1::SynchroniseRequest&>(*call.request); }
+const v1::SynchroniseRequest& RequestOf(const Call& call) {
+  return static_cast<const v1::SynchroniseRequest&>(*call.request);
+}
 v1::SynchroniseResponse& ResponseOf(Call& call) { return static_cast<v1::SynchroniseResponse&>(*call.response); }
 
 }  // namespace
@@ -41,9 +43,7 @@ struct Coordinator::Poll {
   SyncOutput output;
   std::vector<v1::Assignment> assignments;
 
-  bool HasNews() const {
-    return !assignments.empty() || !output.dropped.empty() || draining;
-  }
+  bool HasNews() const { return !assignments.empty() || !output.dropped.empty() || draining; }
   bool WantsTrials() const { return !draining && !RequestOf(*call).draining() && !output.free_devices.empty(); }
 };
 
@@ -85,7 +85,8 @@ void Coordinator::Synchronise(const std::shared_ptr<Call>& call) {
   const v1::SynchroniseRequest& request = RequestOf(*call);
   const auto wrong = [&](const std::string& message) { call->done(absl::InvalidArgumentError(message)); };
   if (request.worker_id().empty() || request.worker_id().size() > 128) return wrong("worker_id must be 1 to 128 bytes");
-  if (request.incarnation().empty() || request.incarnation().size() > 128) return wrong("incarnation must be 1 to 128 bytes");
+  if (request.incarnation().empty() || request.incarnation().size() > 128)
+    return wrong("incarnation must be 1 to 128 bytes");
   if (request.devices_size() > 1024) return wrong("more than 1,024 devices");
   auto poll = std::make_shared<Poll>();
   poll->call = call;
@@ -109,7 +110,8 @@ void Coordinator::Synchronise(const std::shared_ptr<Call>& call) {
   poll->capabilities = std::make_unique<Capabilities>(OffersOf(request.runners(), request.devices()));
   poll->arrived = Clock::now();
   // A lease must not run out while its holder waits here.
-  const double wait = std::clamp(request.wait_seconds(), 0.0, std::min(kLongestWait, queue_.options().lease_seconds / 3));
+  const double wait =
+      std::clamp(request.wait_seconds(), 0.0, std::min(kLongestWait, queue_.options().lease_seconds / 3));
   poll->deadline = poll->arrived + Seconds(wait);
   {
     const std::lock_guard lock(mutex_);
@@ -216,7 +218,8 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
 
     for (const auto& poll : batch.polls) {
       poll->assignments.clear();
-      poll->draining = StoreWorker(transaction, RequestOf(*poll->call), ParseInt(poll->call->token.id()).value_or(0), now);
+      poll->draining =
+          StoreWorker(transaction, RequestOf(*poll->call), ParseInt(poll->call->token.id()).value_or(0), now);
       poll->output = queue_.Sync(transaction, poll->input, trials, batch.touched);
       auto again = queue_.Assignments(transaction, poll->output.redelivered);
       for (auto& [id, assignment] : again) poll->assignments.push_back(std::move(assignment));
@@ -232,10 +235,10 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
     }
     if (held.str() != "{}") {
       std::map<int64_t, std::string> gone;  // by fence
-      for (const auto& row : transaction.exec_params(
-               "SELECT u.fence, t.id IS NULL FROM unnest($1::bigint[], $2::bigint[]) AS u(id, fence) LEFT JOIN trials t ON t.id = u.id "
-               "WHERE t.fence IS DISTINCT FROM u.fence",
-               held.str(), fences.str())) {
+      for (const auto& row : transaction.exec_params("SELECT u.fence, t.id IS NULL FROM unnest($1::bigint[], "
+                                                     "$2::bigint[]) AS u(id, fence) LEFT JOIN trials t ON t.id = u.id "
+                                                     "WHERE t.fence IS DISTINCT FROM u.fence",
+                                                     held.str(), fences.str())) {
         gone[row[0].as<int64_t>()] = row[1].as<bool>() ? "cancelled" : "lease lost";
       }
       for (const auto& poll : batch.waiting) {
@@ -255,7 +258,8 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
         if (!poll->WantsTrials()) continue;
         for (const auto& device : poll->output.free_devices) {
           if (!by_place.emplace(std::make_pair(poll->input.worker_id, device), poll.get()).second) continue;
-          slots.push_back({poll->input.worker_id, poll->input.incarnation, device, poll->kinds.at(device), poll->capabilities.get()});
+          slots.push_back({poll->input.worker_id, poll->input.incarnation, device, poll->kinds.at(device),
+                           poll->capabilities.get()});
         }
       }
     }
@@ -265,7 +269,8 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
       std::map<int64_t, std::string> holders;
       ArrayParameter list;
       for (const int64_t id : leased) list.Add(id);
-      for (const auto& row : transaction.exec_params("SELECT id, worker_id FROM trials WHERE id = ANY($1::bigint[])", list.str())) {
+      for (const auto& row :
+           transaction.exec_params("SELECT id, worker_id FROM trials WHERE id = ANY($1::bigint[])", list.str())) {
         holders[row[0].as<int64_t>()] = row[1].c_str();
       }
       for (auto& [id, assignment] : queue_.Assignments(transaction, leased)) {
@@ -319,7 +324,8 @@ int Coordinator::Serve() {
   std::vector<std::shared_ptr<Poll>> good_polls = batch.polls;
   std::vector<std::pair<std::shared_ptr<Call>, v1::ReportResponse>> good_reports;
   if (status.ok()) {
-    for (size_t i = 0; i < batch.reports.size(); ++i) good_reports.emplace_back(batch.reports[i], std::move(batch.report_responses[i]));
+    for (size_t i = 0; i < batch.reports.size(); ++i)
+      good_reports.emplace_back(batch.reports[i], std::move(batch.report_responses[i]));
   } else {
     spdlog::error("a batch of {} calls failed: {}", items, std::string(status.message()));
     // Those that were waiting go on; what the batch would have given them was rolled back.
@@ -395,7 +401,9 @@ void Coordinator::ServeLoop() {
       std::unique_lock lock(mutex_);
       auto until = Clock::now() + Seconds(options_.poll_seconds);
       for (const auto& poll : waiting_) until = std::min(until, poll->deadline);
-      wake_.wait_until(lock, until, [&] { return stopping_ || !reports_.empty() || !arrived_.empty() || (look_ && !waiting_.empty()); });
+      wake_.wait_until(lock, until, [&] {
+        return stopping_ || !reports_.empty() || !arrived_.empty() || (look_ && !waiting_.empty());
+      });
       if (stopping_) return;
     }
     Serve();
@@ -428,7 +436,8 @@ void Coordinator::Sweep() {
     touched.insert(touched.end(), ended.begin(), ended.end());
     const pqxx::row counts = transaction.exec_params1(
         Cat("SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'leased'), "
-            "(SELECT count(*) FROM workers WHERE last_seen > ", queue_.Now(), " - make_interval(secs => $1)) FROM trials"),
+            "(SELECT count(*) FROM workers WHERE last_seen > ",
+            queue_.Now(), " - make_interval(secs => $1)) FROM trials"),
         queue_.options().lease_seconds);
     state = {counts[0].as<int64_t>(), counts[1].as<int64_t>(), counts[2].as<int64_t>()};
     return absl::OkStatus();
@@ -453,7 +462,9 @@ void Coordinator::SweepLoop() {
     bool notify = false;
     {
       std::unique_lock lock(mutex_);
-      sweep_wake_.wait_until(lock, next, [&] { return stopping_ || !touched_.empty() || (notify_ && Clock::now() >= last_notify_ + kNotifyEvery); });
+      sweep_wake_.wait_until(lock, next, [&] {
+        return stopping_ || !touched_.empty() || (notify_ && Clock::now() >= last_notify_ + kNotifyEvery);
+      });
       if (stopping_) return;
       if (notify_ && Clock::now() >= last_notify_ + kNotifyEvery) {
         notify = true;
@@ -466,7 +477,8 @@ void Coordinator::SweepLoop() {
         transaction.exec(Cat("NOTIFY ", kChannel));
         return absl::OkStatus();
       });
-      if (!status.ok()) spdlog::warn("other coordinators could not be told of a submission: {}", std::string(status.message()));
+      if (!status.ok())
+        spdlog::warn("other coordinators could not be told of a submission: {}", std::string(status.message()));
     }
     FinishTouched();
     if (Clock::now() >= next) {

@@ -1,7 +1,7 @@
 // Serves all of this process's workers: one thread takes what arrived meanwhile (reports, synchronisations) into one
-// transaction, and gives trials to the long polls that wait; another sweeps expired leases and ends evaluations. A third
-// listens for submissions at other coordinators. Nothing here matters after a crash: the truth is in the database.
-// Thread safety: any thread. Calls are finished on the coordinator's threads or within the call.
+// transaction, and gives trials to the long polls that wait; another sweeps expired leases and ends evaluations. A
+// third listens for submissions at other coordinators. Nothing here matters after a crash: the truth is in the
+// database. Thread safety: any thread. Calls are finished on the coordinator's threads or within the call.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,9 @@
 namespace assay::server {
 
 struct CoordinatorOptions {
-  double poll_seconds = 0.5;      // how often waiting polls look for work that no notification told of
+  double poll_seconds = 0.5;  // how often waiting polls look for work that no notification told of
   double sweep_seconds = 1;
-  int largest_batch = 200;        // calls in one transaction
+  int largest_batch = 200;  // calls in one transaction
 };
 
 class Coordinator {
@@ -42,7 +42,8 @@ class Coordinator {
   void Synchronise(const std::shared_ptr<Call>& call);
   void Report(const std::shared_ptr<Call>& call);
 
-  // Something was submitted or cancelled: waiting polls look at once, other coordinators are told (at most ten times a second).
+  // Something was submitted or cancelled: waiting polls look at once, other coordinators are told (at most ten times a
+  // second).
   void Submitted();
   // These evaluations may have ended.
   void Touched(const std::vector<int64_t>& evaluations);

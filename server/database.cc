@@ -1,9 +1,9 @@
 #include "server/database.h"
-#include "server/text.h"
 
 #include <cmath>
 #include <pqxx/pqxx>
 
+#include "server/text.h"
 
 namespace assay::server {
 

@@ -1,10 +1,10 @@
 // Connections to Postgres and the one place where libpqxx's exceptions become absl::Status.
 //
 // Database::Run() gives a function a transaction of its own: committed where it returns OK, rolled back otherwise. Code
-// inside may throw libpqxx's exceptions and any std::exception; nothing escapes Run(). A transaction that lost to another
-// (serialisation failure, deadlock) or whose connection had died before it began is run again, up to three times, so the
-// function must not have effects outside of the database.
-// Thread safety: Database may be used from any number of threads; each transaction belongs to one.
+// inside may throw libpqxx's exceptions and any std::exception; nothing escapes Run(). A transaction that lost to
+// another (serialisation failure, deadlock) or whose connection had died before it began is run again, up to three
+// times, so the function must not have effects outside of the database. Thread safety: Database may be used from any
+// number of threads; each transaction belongs to one.
 #pragma once
 
 #include <condition_variable>

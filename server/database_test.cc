@@ -90,7 +90,9 @@ TEST_F(DatabaseTest, ArraysKeepTheirItems) {
 
 TEST(CleanText, KeepsOnlyWhatPostgresTakes) {
   EXPECT_EQ(CleanText("größe → 😀"), "größe → 😀");
-  EXPECT_EQ(CleanText(std::string_view("a\0b", 3)), "a\xEF\xBF\xBD" "b");
+  EXPECT_EQ(CleanText(std::string_view("a\0b", 3)),
+            "a\xEF\xBF\xBD"
+            "b");
   EXPECT_EQ(CleanText("\xff\xc0\xaf"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(CleanText("\xed\xa0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }

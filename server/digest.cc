@@ -1,11 +1,11 @@
 #include "server/digest.h"
-#include "server/text.h"
 
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
 #include <stdexcept>
 
+#include "server/text.h"
 
 namespace assay::server {
 

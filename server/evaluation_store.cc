@@ -33,7 +33,8 @@ std::string Ids(const std::vector<int64_t>& ids) {
 
 absl::StatusOr<int> PageSize(const v1::Page& page) {
   if (page.size() < 0 || page.size() > kLargestPage) {
-    return absl::InvalidArgumentError(Cat("page.size is ", page.size(), "; accepted: 1 to ", kLargestPage, ", 0 for ", kPage));
+    return absl::InvalidArgumentError(
+        Cat("page.size is ", page.size(), "; accepted: 1 to ", kLargestPage, ", 0 for ", kPage));
   }
   return page.size() == 0 ? kPage : page.size();
 }
@@ -55,11 +56,13 @@ double Number(const pqxx::field& field) {
 // Why nothing of the evaluation runs, given that something of it waits.
 std::string WaitingFor(Transaction& transaction, const Queue& queue, int64_t id) {
   const pqxx::result head = transaction.exec_params(
-      fmt::format("SELECT requirement, priority, fair_tag, not_before <= {0}, "
-                  "  extract(epoch FROM greatest(not_before, {0}) - {0})::bigint, history, "
-                  "  NOT fresh AND EXISTS (SELECT 1 FROM trials l WHERE l.state = 'leased' AND l.reuse_key = t.reuse_key) "
-                  "FROM trials t WHERE evaluation_id = $1 AND state = 'queued' ORDER BY not_before <= {0} DESC, fair_tag, id LIMIT 1",
-                  queue.Now()),
+      fmt::format(
+          "SELECT requirement, priority, fair_tag, not_before <= {0}, "
+          "  extract(epoch FROM greatest(not_before, {0}) - {0})::bigint, history, "
+          "  NOT fresh AND EXISTS (SELECT 1 FROM trials l WHERE l.state = 'leased' AND l.reuse_key = t.reuse_key) "
+          "FROM trials t WHERE evaluation_id = $1 AND state = 'queued' ORDER BY not_before <= {0} DESC, fair_tag, id "
+          "LIMIT 1",
+          queue.Now()),
       id);
   if (head.empty()) return "";
   const std::string requirement = head[0][0].c_str();
@@ -175,9 +178,11 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
   std::set<int64_t> targets;
   const std::string wanted = Ids(ids);
   for (const auto& row : transaction.exec_params(
-           "SELECT e.id, s.name, s.version, e.candidate_id, e.baseline_id, e.policy, e.state, e.partial, e.trial_count, k.name, "
+           "SELECT e.id, s.name, s.version, e.candidate_id, e.baseline_id, e.policy, e.state, e.partial, "
+           "e.trial_count, k.name, "
            "(extract(epoch FROM e.created) * 1000000)::bigint, (extract(epoch FROM e.completed) * 1000000)::bigint "
-           "FROM evaluations e JOIN suites s ON s.id = e.suite_id JOIN tokens k ON k.id = e.submitter WHERE e.id = ANY($1::bigint[])",
+           "FROM evaluations e JOIN suites s ON s.id = e.suite_id JOIN tokens k ON k.id = e.submitter WHERE e.id = "
+           "ANY($1::bigint[])",
            wanted)) {
     v1::Evaluation& evaluation = found[row[0].as<int64_t>()];
     evaluation.set_id(row[0].c_str());
@@ -201,8 +206,9 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
     *evaluation.mutable_candidate() = loaded.at(arms[id].first);
     *evaluation.mutable_baseline() = loaded.at(arms[id].second);
   }
-  for (const auto& row : transaction.exec_params(
-           "SELECT evaluation_id, outcome_class, count(*) FROM outcomes WHERE evaluation_id = ANY($1::bigint[]) GROUP BY 1, 2", wanted)) {
+  for (const auto& row : transaction.exec_params("SELECT evaluation_id, outcome_class, count(*) FROM outcomes WHERE "
+                                                 "evaluation_id = ANY($1::bigint[]) GROUP BY 1, 2",
+                                                 wanted)) {
     v1::Evaluation& evaluation = found[row[0].as<int64_t>()];
     (*evaluation.mutable_counts())[row[1].c_str()] = row[2].as<int>();
     evaluation.set_finished(evaluation.finished() + row[2].as<int>());
@@ -238,10 +244,10 @@ absl::Status ListEvaluations(Transaction& transaction, const v1::ListEvaluations
   const auto before = PageToken(request.page(), std::numeric_limits<int64_t>::max());
   if (!before.ok()) return before.status();
   std::vector<int64_t> ids;
-  for (const auto& row : transaction.exec_params(
-           "SELECT e.id FROM evaluations e JOIN suites s ON s.id = e.suite_id WHERE ($1::text = '' OR s.name = $1::text) AND e.id < $2 "
-           "ORDER BY e.id DESC LIMIT $3",
-           CleanText(request.suite()), *before, *size + 1)) {
+  for (const auto& row : transaction.exec_params("SELECT e.id FROM evaluations e JOIN suites s ON s.id = e.suite_id "
+                                                 "WHERE ($1::text = '' OR s.name = $1::text) AND e.id < $2 "
+                                                 "ORDER BY e.id DESC LIMIT $3",
+                                                 CleanText(request.suite()), *before, *size + 1)) {
     ids.push_back(row[0].as<int64_t>());
   }
   if (static_cast<int>(ids.size()) > *size) {
@@ -252,7 +258,8 @@ absl::Status ListEvaluations(Transaction& transaction, const v1::ListEvaluations
   return absl::OkStatus();
 }
 
-absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesRequest& request, v1::ListOutcomesResponse* response) {
+absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesRequest& request,
+                          v1::ListOutcomesResponse* response) {
   const auto id = EvaluationId(request.id());
   if (!id.ok()) return id.status();
   if (const absl::Status status = RequireEvaluation(transaction, *id); !status.ok()) return status;
@@ -261,13 +268,16 @@ absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesReques
   const auto after = PageToken(request.page(), -1);
   if (!after.ok()) return after.status();
   std::string last;
-  for (const auto& row : transaction.exec_params(
-           "SELECT o.position, s.name, o.graph_hash, o.outcome_class, o.detail, o.message, o.critical_t, o.log_speedup, o.log_low, "
-           "o.log_high, o.candidate_ns, o.baseline_ns, o.compile_ns, o.unstable, o.self_reported, o.degenerate, o.measurement_id, "
-           "g.structure FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
-           "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = o.position JOIN graphs g ON g.hash = o.graph_hash "
-           "WHERE o.evaluation_id = $1 AND o.position > $2 ORDER BY o.position LIMIT $3",
-           *id, *after, *size + 1)) {
+  for (const auto& row :
+       transaction.exec_params("SELECT o.position, s.name, o.graph_hash, o.outcome_class, o.detail, o.message, "
+                               "o.critical_t, o.log_speedup, o.log_low, "
+                               "o.log_high, o.candidate_ns, o.baseline_ns, o.compile_ns, o.unstable, o.self_reported, "
+                               "o.degenerate, o.measurement_id, "
+                               "g.structure FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
+                               "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = o.position JOIN graphs "
+                               "g ON g.hash = o.graph_hash "
+                               "WHERE o.evaluation_id = $1 AND o.position > $2 ORDER BY o.position LIMIT $3",
+                               *id, *after, *size + 1)) {
     if (response->outcomes_size() == *size) {
       response->set_next_page_token(last);
       break;
@@ -283,18 +293,22 @@ absl::Status ListMeasurements(Transaction& transaction, const v1::ListMeasuremen
   const auto id = EvaluationId(request.id());
   if (!id.ok()) return id.status();
   if (const absl::Status status = RequireEvaluation(transaction, *id); !status.ok()) return status;
-  if (request.graph().empty()) return absl::InvalidArgumentError("graph is empty: give a graph's name in the suite, or its hash");
+  if (request.graph().empty())
+    return absl::InvalidArgumentError("graph is empty: give a graph's name in the suite, or its hash");
   const pqxx::result places = transaction.exec_params(
       "SELECT s.position, s.name, s.graph_hash FROM suite_graphs s JOIN evaluations e ON e.suite_id = s.suite_id "
-      "WHERE e.id = $1 AND (s.name = $2 OR (length($2) >= 4 AND starts_with(s.graph_hash, $2))) ORDER BY s.name <> $2, s.position",
+      "WHERE e.id = $1 AND (s.name = $2 OR (length($2) >= 4 AND starts_with(s.graph_hash, $2))) ORDER BY s.name <> $2, "
+      "s.position",
       *id, CleanText(request.graph()));
   if (places.empty()) {
-    return absl::NotFoundError(Cat("the suite of evaluation ", *id, " has no graph '", CleanText(request.graph()), "'"));
+    return absl::NotFoundError(
+        Cat("the suite of evaluation ", *id, " has no graph '", CleanText(request.graph()), "'"));
   }
   if (places[0][1].as<std::string>() != request.graph()) {
     for (const auto& row : places) {
       if (std::string_view(row[2].c_str()) != places[0][2].c_str()) {
-        return absl::InvalidArgumentError(Cat("several graphs' hashes begin with ", request.graph(), ": give more digits"));
+        return absl::InvalidArgumentError(
+            Cat("several graphs' hashes begin with ", request.graph(), ": give more digits"));
       }
     }
   }
@@ -304,14 +318,17 @@ absl::Status ListMeasurements(Transaction& transaction, const v1::ListMeasuremen
   for (const auto& row : transaction.exec_params(
            Cat("SELECT m.id, m.body, (extract(epoch FROM m.created) * 1000000)::bigint, v.body::text, ",
                request.samples() ? "s.body" : "NULL::bytea",
-               " FROM measurements m LEFT JOIN environments v ON v.hash = m.environment_hash LEFT JOIN samples s ON s.measurement_id = m.id "
-               "WHERE (m.evaluation_id = $1 AND m.position = $2) OR m.id IN (SELECT measurement_id FROM outcomes WHERE evaluation_id = $1 "
+               " FROM measurements m LEFT JOIN environments v ON v.hash = m.environment_hash LEFT JOIN samples s ON "
+               "s.measurement_id = m.id "
+               "WHERE (m.evaluation_id = $1 AND m.position = $2) OR m.id IN (SELECT measurement_id FROM outcomes WHERE "
+               "evaluation_id = $1 "
                "AND position = $2) ORDER BY m.id"),
            *id, places[0][0].as<int>())) {
     const auto text = Decompress(BytesFromText(row[1].c_str()));
     if (!text.ok()) return text.status();
     v1::Measurement* measurement = response->add_measurements();
-    if (!measurement->ParseFromString(*text)) return absl::DataLossError(Cat("measurement ", row[0].c_str(), " is not readable"));
+    if (!measurement->ParseFromString(*text))
+      return absl::DataLossError(Cat("measurement ", row[0].c_str(), " is not readable"));
     measurement->set_id(row[0].c_str());
     *measurement->mutable_created() = TimeUtil::MicrosecondsToTimestamp(row[2].as<int64_t>());
     if (!row[3].is_null() &&
@@ -327,10 +344,10 @@ absl::Status ListMeasurements(Transaction& transaction, const v1::ListMeasuremen
 
 std::vector<Progress> LoadProgress(Transaction& transaction, const std::vector<int64_t>& ids) {
   std::vector<Progress> out;
-  for (const auto& row : transaction.exec_params(
-           "SELECT e.id, e.state IN ('completed', 'cancelled'), (SELECT count(*) FROM outcomes o WHERE o.evaluation_id = e.id) "
-           "FROM evaluations e WHERE e.id = ANY($1::bigint[])",
-           Ids(ids))) {
+  for (const auto& row : transaction.exec_params("SELECT e.id, e.state IN ('completed', 'cancelled'), (SELECT count(*) "
+                                                 "FROM outcomes o WHERE o.evaluation_id = e.id) "
+                                                 "FROM evaluations e WHERE e.id = ANY($1::bigint[])",
+                                                 Ids(ids))) {
     out.push_back({row[0].as<int64_t>(), row[1].as<bool>(), row[2].as<int>()});
   }
   return out;

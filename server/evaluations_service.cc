@@ -18,8 +18,8 @@ void AddEvaluations(Api& api, const Services& services) {
   Coordinator& coordinator = services.coordinator;
   ProgressWatcher& watcher = services.watcher;
   api.Add<v1::CreateEvaluationRequest, v1::Evaluation>(
-      "assay.v1.Evaluations.CreateEvaluation",
-      [&database, &queue, &coordinator, limits = services.limits](const v1::Token& token, const auto& request, auto* response) {
+      "assay.v1.Evaluations.CreateEvaluation", [&database, &queue, &coordinator, limits = services.limits](
+                                                   const v1::Token& token, const auto& request, auto* response) {
         int64_t made = 0;
         const absl::Status status = database.Run([&](Transaction& transaction) -> absl::Status {
           const auto id = Submit(transaction, queue, limits, ParseInt(token.id()).value_or(0), request);
@@ -35,28 +35,29 @@ void AddEvaluations(Api& api, const Services& services) {
         }
         return status;
       });
-  api.AddAsync("assay.v1.Evaluations.GetEvaluation", [&api, &database, &queue, &watcher](const std::shared_ptr<Call>& call) {
-    const auto& request = static_cast<const v1::GetEvaluationRequest&>(*call->request);
-    const auto id = EvaluationId(request.id());
-    if (!id.ok()) {
-      call->done(id.status());
-      return;
-    }
-    const auto answer = [call, &database, &queue, id = *id] {
-      call->done(database.Run([&](Transaction& transaction) {
-        auto evaluation = LoadEvaluation(transaction, queue, id);
-        if (evaluation.ok()) static_cast<v1::Evaluation&>(*call->response) = *std::move(evaluation);
-        return evaluation.status();
-      }));
-    };
-    if (!(request.wait_seconds() > 0)) {
-      answer();
-      return;
-    }
-    watcher.Wait(
-        *id, request.after_finished(), std::min(request.wait_seconds(), kLongestWait), [call] { return call->cancelled.load(); },
-        [&api, answer] { api.Post(answer); });
-  });
+  api.AddAsync("assay.v1.Evaluations.GetEvaluation",
+               [&api, &database, &queue, &watcher](const std::shared_ptr<Call>& call) {
+                 const auto& request = static_cast<const v1::GetEvaluationRequest&>(*call->request);
+                 const auto id = EvaluationId(request.id());
+                 if (!id.ok()) {
+                   call->done(id.status());
+                   return;
+                 }
+                 const auto answer = [call, &database, &queue, id = *id] {
+                   call->done(database.Run([&](Transaction& transaction) {
+                     auto evaluation = LoadEvaluation(transaction, queue, id);
+                     if (evaluation.ok()) static_cast<v1::Evaluation&>(*call->response) = *std::move(evaluation);
+                     return evaluation.status();
+                   }));
+                 };
+                 if (!(request.wait_seconds() > 0)) {
+                   answer();
+                   return;
+                 }
+                 watcher.Wait(
+                     *id, request.after_finished(), std::min(request.wait_seconds(), kLongestWait),
+                     [call] { return call->cancelled.load(); }, [&api, answer] { api.Post(answer); });
+               });
   api.Add<v1::ListEvaluationsRequest, v1::ListEvaluationsResponse>(
       "assay.v1.Evaluations.ListEvaluations", [&database](const v1::Token&, const auto& request, auto* response) {
         return database.Run([&](Transaction& transaction) {
@@ -66,7 +67,8 @@ void AddEvaluations(Api& api, const Services& services) {
       });
   api.Add<v1::CancelEvaluationRequest, v1::Evaluation>(
       "assay.v1.Evaluations.CancelEvaluation",
-      [&database, &queue, &coordinator, &watcher](const v1::Token&, const auto& request, auto* response) -> absl::Status {
+      [&database, &queue, &coordinator, &watcher](const v1::Token&, const auto& request,
+                                                  auto* response) -> absl::Status {
         const auto id = EvaluationId(request.id());
         if (!id.ok()) return id.status();
         const absl::Status status = database.Run([&](Transaction& transaction) -> absl::Status {

@@ -1,9 +1,9 @@
 #include "server/fair_queue.h"
-#include "server/text.h"
 
 #include <pqxx/pqxx>
 
 #include "fmt/format.h"
+#include "server/text.h"
 
 namespace assay::server {
 
@@ -18,7 +18,8 @@ void Retag(Transaction& transaction, const std::string& requirement, int priorit
   const pqxx::row clock = transaction.exec_params1(
       fmt::format("SELECT (SELECT fair_tag FROM trials WHERE state = 'queued' AND requirement = $1 AND priority = $2 "
                   "  AND fair_tag < 'infinity' AND not_before <= {} ORDER BY fair_tag, id LIMIT 1), "
-                  "(SELECT min(fair_tag) FROM trials WHERE state = 'queued' AND submitter = $3 AND requirement = $1 AND priority = $2)",
+                  "(SELECT min(fair_tag) FROM trials WHERE state = 'queued' AND submitter = $3 AND requirement = $1 "
+                  "AND priority = $2)",
                   now),
       requirement, priority, submitter);
   double base = 0;
@@ -35,8 +36,10 @@ void Retag(Transaction& transaction, const std::string& requirement, int priorit
     base = transaction
                .exec_params1(
                    "SELECT coalesce(min(head.fair_tag), 0) FROM "
-                   "(SELECT DISTINCT requirement FROM trials WHERE state = 'leased' AND priority = $2 AND requirement <> $1) served "
-                   "CROSS JOIN LATERAL (SELECT fair_tag FROM trials t WHERE t.state = 'queued' AND t.requirement = served.requirement "
+                   "(SELECT DISTINCT requirement FROM trials WHERE state = 'leased' AND priority = $2 AND requirement "
+                   "<> $1) served "
+                   "CROSS JOIN LATERAL (SELECT fair_tag FROM trials t WHERE t.state = 'queued' AND t.requirement = "
+                   "served.requirement "
                    "  AND t.priority = $2 AND fair_tag < 'infinity' ORDER BY fair_tag, id LIMIT 1) head",
                    requirement, priority)[0]
                .as<double>();
@@ -44,10 +47,13 @@ void Retag(Transaction& transaction, const std::string& requirement, int priorit
   // Evaluations are merged by what each has been given before the trial; then one running sum is the submitter's order.
   transaction.exec_params(
       "WITH mine AS (SELECT id, evaluation_id, expected_seconds,"
-      "    sum(expected_seconds) OVER (PARTITION BY evaluation_id ORDER BY expected_seconds DESC, id) - expected_seconds AS given"
+      "    sum(expected_seconds) OVER (PARTITION BY evaluation_id ORDER BY expected_seconds DESC, id) - "
+      "expected_seconds AS given"
       "  FROM trials WHERE state = 'queued' AND submitter = $3 AND requirement = $1 AND priority = $2),"
-      " ordered AS (SELECT id, $4::float8 + sum(expected_seconds) OVER (ORDER BY given, evaluation_id, id) - expected_seconds AS tag FROM mine) "
-      "UPDATE trials t SET fair_tag = o.tag FROM ordered o WHERE t.id = o.id AND t.state = 'queued' AND t.fair_tag <> o.tag",
+      " ordered AS (SELECT id, $4::float8 + sum(expected_seconds) OVER (ORDER BY given, evaluation_id, id) - "
+      "expected_seconds AS tag FROM mine) "
+      "UPDATE trials t SET fair_tag = o.tag FROM ordered o WHERE t.id = o.id AND t.state = 'queued' AND t.fair_tag <> "
+      "o.tag",
       requirement, priority, submitter, base);
   transaction.exec_params(
       "INSERT INTO fair_shares (requirement, priority, submitter, finish_tag) "

@@ -36,10 +36,10 @@ std::vector<std::string> MissingGraphs(Transaction& transaction, const std::vect
   ArrayParameter wanted;
   for (const auto& hash : hashes) wanted.Add(CleanText(hash));
   std::vector<std::string> out;
-  for (const auto& row : transaction.exec_params(
-           "SELECT u.hash FROM unnest($1::text[]) WITH ORDINALITY AS u(hash, n) "
-           "WHERE NOT EXISTS (SELECT 1 FROM graphs g WHERE g.hash = u.hash) ORDER BY n",
-           wanted.str())) {
+  for (const auto& row :
+       transaction.exec_params("SELECT u.hash FROM unnest($1::text[]) WITH ORDINALITY AS u(hash, n) "
+                               "WHERE NOT EXISTS (SELECT 1 FROM graphs g WHERE g.hash = u.hash) ORDER BY n",
+                               wanted.str())) {
     out.emplace_back(row[0].c_str());
   }
   return out;
@@ -60,13 +60,14 @@ int StoreGraphs(Transaction& transaction, const std::vector<v1::GraphSample>& gr
     bytes.Add(graph.parameter_bytes());
   }
   // In order of the hashes: two imports of the same graphs do not wait for each other crosswise.
-  return static_cast<int>(transaction
-                              .exec_params(
-                                  "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes) "
-                                  "SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[]) AS u(hash) "
-                                  "ORDER BY hash ON CONFLICT DO NOTHING",
-                                  hashes.str(), canonical.str(), structures.str(), operations.str(), bytes.str())
-                              .affected_rows());
+  return static_cast<int>(
+      transaction
+          .exec_params(
+              "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes) "
+              "SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[]) AS u(hash) "
+              "ORDER BY hash ON CONFLICT DO NOTHING",
+              hashes.str(), canonical.str(), structures.str(), operations.str(), bytes.str())
+          .affected_rows());
 }
 
 absl::StatusOr<v1::GraphSample> LoadGraph(Transaction& transaction, const std::string& hash) {
@@ -106,7 +107,7 @@ absl::StatusOr<v1::Suite> StoreSuite(Transaction& transaction, const v1::CreateS
   const std::vector<std::string> missing = MissingGraphs(transaction, hashes);
   if (!missing.empty()) {
     return absl::FailedPreconditionError(Cat(missing.size(), " of the suite's graphs are not stored, the first is ",
-                                                      missing.front(), ": upload them before"));
+                                             missing.front(), ": upload them before"));
   }
   const std::string digest = Sha256Hex(contents);
   transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('suite ' || $1, 0))", request.name());
@@ -117,9 +118,11 @@ absl::StatusOr<v1::Suite> StoreSuite(Transaction& transaction, const v1::CreateS
     if (!newest.empty()) ++version;
     transaction.exec_params(
         "WITH s AS (INSERT INTO suites (name, version, contents_hash, graph_count, structure_count) "
-        "  SELECT $1, $2::int, $3, $4::int, count(DISTINCT structure) FROM graphs WHERE hash = ANY($6::text[]) RETURNING id) "
+        "  SELECT $1, $2::int, $3, $4::int, count(DISTINCT structure) FROM graphs WHERE hash = ANY($6::text[]) "
+        "RETURNING id) "
         "INSERT INTO suite_graphs (suite_id, position, name, graph_hash) "
-        "SELECT s.id, u.n - 1, u.name, u.hash FROM s, unnest($5::text[], $6::text[]) WITH ORDINALITY AS u(name, hash, n)",
+        "SELECT s.id, u.n - 1, u.name, u.hash FROM s, unnest($5::text[], $6::text[]) WITH ORDINALITY AS u(name, hash, "
+        "n)",
         request.name(), version, digest, request.graphs_size(), names.str(), graphs.str());
   }
   return LoadSuite(transaction, request.name(), version, true);
@@ -136,10 +139,11 @@ std::vector<v1::Suite> ListSuites(Transaction& transaction) {
 
 absl::StatusOr<v1::Suite> LoadSuite(Transaction& transaction, const std::string& name, int version, bool graphs,
                                     int64_t* id) {
-  const pqxx::result rows = transaction.exec_params(
-      Cat("SELECT ", kSuiteColumns, " FROM suites WHERE name = $1 AND ($2::int = 0 OR version = $2::int) "
-                   "ORDER BY version DESC LIMIT 1"),
-      CleanText(name), version);
+  const pqxx::result rows =
+      transaction.exec_params(Cat("SELECT ", kSuiteColumns,
+                                  " FROM suites WHERE name = $1 AND ($2::int = 0 OR version = $2::int) "
+                                  "ORDER BY version DESC LIMIT 1"),
+                              CleanText(name), version);
   if (rows.empty()) {
     return absl::NotFoundError(version == 0 ? Cat("there is no suite '", name, "': import it first")
                                             : Cat("there is no version ", version, " of a suite '", name, "'"));

@@ -14,7 +14,8 @@ namespace assay::server {
 
 std::vector<std::string> MissingGraphs(Transaction& transaction, const std::vector<std::string>& hashes);
 
-// Stores canonical samples whose output fields are set; those there already are left alone. Returns the number of new ones.
+// Stores canonical samples whose output fields are set; those there already are left alone. Returns the number of new
+// ones.
 int StoreGraphs(Transaction& transaction, const std::vector<v1::GraphSample>& graphs);
 
 // By hash or a unique prefix of at least 8 digits. NotFound, InvalidArgument (too short, or not unique).

@@ -27,7 +27,8 @@ grpc::Status GrpcStatus(const absl::Status& status) {
 
 bool Parse(const grpc::ByteBuffer& buffer, google::protobuf::Message& message) {
   grpc::Slice slice;
-  if (buffer.DumpToSingleSlice(&slice).ok()) return message.ParseFromArray(slice.begin(), static_cast<int>(slice.size()));
+  if (buffer.DumpToSingleSlice(&slice).ok())
+    return message.ParseFromArray(slice.begin(), static_cast<int>(slice.size()));
   return false;
 }
 
@@ -47,7 +48,8 @@ class Reactor : public grpc::ServerUnaryReactor {
     reactor->call_ = call;
     call->request = api.NewRequest(method);
     if (!Parse(*request, *call->request)) {
-      reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, Cat("the request is not a ", method->input_type()->full_name())});
+      reactor->Finish(
+          {grpc::StatusCode::INVALID_ARGUMENT, Cat("the request is not a ", method->input_type()->full_name())});
       return reactor;
     }
     std::string authorization;
@@ -75,10 +77,11 @@ class Service : public grpc::Service {
     for (size_t i = 0; i < methods.size(); ++i) {
       const MethodDescriptor* method = methods[i];
       names_.push_back(std::make_unique<std::string>(Cat("/", method->service()->full_name(), "/", method->name())));
-      AddMethod(new grpc::internal::RpcServiceMethod(names_.back()->c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
+      AddMethod(
+          new grpc::internal::RpcServiceMethod(names_.back()->c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
       MarkMethodRawCallback(static_cast<int>(i),
-                            new Handler([&api, method](grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                                       grpc::ByteBuffer* response) {
+                            new Handler([&api, method](grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
                               return Reactor::Start(api, method, context, request, response);
                             }));
     }

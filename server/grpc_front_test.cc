@@ -51,7 +51,8 @@ class GrpcTest : public testing::Test {
                     double seconds = 20) {
     grpc::ClientContext context;
     if (!authorization.empty()) context.AddMetadata("authorization", authorization);
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
     const grpc::internal::RpcMethod method(path, grpc::internal::RpcMethod::NORMAL_RPC);
     return grpc::internal::BlockingUnaryCall<Request, Response>(channel_.get(), method, &context, request, response);
   }
@@ -65,9 +66,12 @@ class GrpcTest : public testing::Test {
 TEST_F(GrpcTest, AnswersAndRefuses) {
   v1::ListSuitesResponse suites;
   EXPECT_TRUE(Call("/assay.v1.Suites/ListSuites", v1::ListSuitesRequest(), &suites, Bearer()).ok());
-  EXPECT_EQ(Call("/assay.v1.Suites/ListSuites", v1::ListSuitesRequest(), &suites, "").error_code(), grpc::UNAUTHENTICATED);
-  EXPECT_EQ(Call("/assay.v1.Suites/ListSuites", v1::ListSuitesRequest(), &suites, "Bearer no").error_code(), grpc::UNAUTHENTICATED);
-  EXPECT_EQ(Call("/assay.v1.Suites/Nothing", v1::ListSuitesRequest(), &suites, Bearer()).error_code(), grpc::UNIMPLEMENTED);
+  EXPECT_EQ(Call("/assay.v1.Suites/ListSuites", v1::ListSuitesRequest(), &suites, "").error_code(),
+            grpc::UNAUTHENTICATED);
+  EXPECT_EQ(Call("/assay.v1.Suites/ListSuites", v1::ListSuitesRequest(), &suites, "Bearer no").error_code(),
+            grpc::UNAUTHENTICATED);
+  EXPECT_EQ(Call("/assay.v1.Suites/Nothing", v1::ListSuitesRequest(), &suites, Bearer()).error_code(),
+            grpc::UNIMPLEMENTED);
   v1::GetEvaluationRequest request;
   request.set_id("5");
   v1::Evaluation evaluation;
@@ -116,7 +120,8 @@ TEST_F(GrpcTest, StoppingAnswersLongPolls) {
     status = Call("/assay.v1.Workers/Synchronise", request, &response, Bearer());
   });
   v1::ListWorkersResponse workers;
-  while (workers.workers().empty()) ASSERT_TRUE(Call("/assay.v1.Workers/ListWorkers", v1::ListWorkersRequest(), &workers, Bearer()).ok());
+  while (workers.workers().empty())
+    ASSERT_TRUE(Call("/assay.v1.Workers/ListWorkers", v1::ListWorkersRequest(), &workers, Bearer()).ok());
   server_->Stop();
   worker.join();
   EXPECT_TRUE(status.ok()) << status.error_message();

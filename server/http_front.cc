@@ -1,11 +1,11 @@
 #include "server/http_front.h"
 
-#include <chrono>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -30,7 +30,8 @@ using Response = http::response<http::string_body>;
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
 bool IsLoopbackName(std::string_view host) {
-  if (const size_t colon = host.rfind(':'); colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
+  if (const size_t colon = host.rfind(':');
+      colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
     host = host.substr(0, colon);
   }
   return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
@@ -61,20 +62,23 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_->body_limit(site_->options.max_body_bytes);
     parser_->header_limit(32 << 10);
     stream_.expires_after(std::chrono::milliseconds(static_cast<int64_t>(site_->options.header_seconds * 1000)));
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code error, size_t) { self->OnRead(error); });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code error, size_t) { self->OnRead(error); });
   }
 
   void OnRead(beast::error_code error) {
     if (error == http::error::body_limit) {
       close_ = true;
-      return Reply(413, StatusJson(absl::ResourceExhaustedError(
-                            Cat("the body is larger than ", site_->options.max_body_bytes >> 20, " MiB: send less at once"))));
+      return Reply(
+          413, StatusJson(absl::ResourceExhaustedError(
+                   Cat("the body is larger than ", site_->options.max_body_bytes >> 20, " MiB: send less at once"))));
     }
     if (error == http::error::header_limit) {
       close_ = true;
       return Reply(431, StatusJson(absl::ResourceExhaustedError("the header is larger than 32 KiB")));
     }
-    if (error && error.category() == http::make_error_code(http::error::bad_method).category() && error != http::error::end_of_stream) {
+    if (error && error.category() == http::make_error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream) {
       close_ = true;
       return Reply(400, StatusJson(absl::InvalidArgumentError(Cat("this is not HTTP: ", error.message()))));
     }
@@ -92,7 +96,9 @@ class Session : public std::enable_shared_from_this<Session> {
     const std::string_view query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
     const std::string_view verb = View(request_.method_string());
     if (site_->loopback && !IsLoopbackName(View(request_[http::field::host]))) {
-      return Reply(403, StatusJson(absl::PermissionDeniedError("the Host header does not name this machine's loopback address")));
+      return Reply(
+          403,
+          StatusJson(absl::PermissionDeniedError("the Host header does not name this machine's loopback address")));
     }
     if (path == "/healthz") {
       site_->api.Post([self = shared_from_this()] {
@@ -106,7 +112,9 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!path.starts_with("/v1/")) return HandleFile(path);
 
     const auto match = site_->routes.Find(verb, path);
-    if (!match.ok()) return Reply(absl::IsUnimplemented(match.status()) ? 405 : HttpCode(match.status().code()), StatusJson(match.status()));
+    if (!match.ok())
+      return Reply(absl::IsUnimplemented(match.status()) ? 405 : HttpCode(match.status().code()),
+                   StatusJson(match.status()));
     call_ = std::make_shared<Call>();
     call_->request = site_->api.NewRequest(match->route->method);
     try {
@@ -130,14 +138,15 @@ class Session : public std::enable_shared_from_this<Session> {
     };
     // Somebody who goes away while a call waits takes it along.
     if (buffer_.size() == 0) {
-      stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), call = call_](beast::error_code error) {
-        if (error) return;
-        char byte = 0;
-        beast::error_code peeked;
-        self->stream_.socket().non_blocking(true, peeked);
-        self->stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
-        if (peeked && peeked != asio::error::would_block) call->cancelled = true;
-      });
+      stream_.socket().async_wait(
+          tcp::socket::wait_read, [self = shared_from_this(), call = call_](beast::error_code error) {
+            if (error) return;
+            char byte = 0;
+            beast::error_code peeked;
+            self->stream_.socket().non_blocking(true, peeked);
+            self->stream_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, peeked);
+            if (peeked && peeked != asio::error::would_block) call->cancelled = true;
+          });
     }
     site_->api.Start(match->route->method, std::string(View(request_[http::field::authorization])), call_);
   }
@@ -146,7 +155,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (View(request_.method_string()) != "GET" && View(request_.method_string()) != "HEAD") {
       return Reply(405, StatusJson(absl::UnimplementedError("files are only read")));
     }
-    auto file = site_->options.web.empty() ? absl::StatusOr<StaticFile>(absl::NotFoundError(Cat("there is no ", path, ": /openapi.json lists the paths")))
+    auto file = site_->options.web.empty() ? absl::StatusOr<StaticFile>(absl::NotFoundError(
+                                                 Cat("there is no ", path, ": /openapi.json lists the paths")))
                                            : ReadStaticFile(site_->options.web, path);
     if (!file.ok()) return Reply(HttpCode(file.status().code()), StatusJson(file.status()));
     Reply(200, std::move(file->contents), file->content_type);
@@ -169,7 +179,8 @@ class Session : public std::enable_shared_from_this<Session> {
     response_.set("X-Content-Type-Options", "nosniff");
     response_.set(http::field::cache_control, type == "application/json" ? "no-store" : "no-cache");
     response_.set("Referrer-Policy", "no-referrer");
-    response_.set("Content-Security-Policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
+    response_.set("Content-Security-Policy",
+                  "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
     response_.keep_alive(!close_);
     if (code == 401) response_.set(http::field::www_authenticate, "Bearer");
     response_.body() = std::move(body);
@@ -200,7 +211,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
 class Front : public HttpFront {
  public:
-  explicit Front(std::shared_ptr<Site> site) : site_(std::move(site)), context_(site_->options.threads), acceptor_(context_) {}
+  explicit Front(std::shared_ptr<Site> site)
+      : site_(std::move(site)), context_(site_->options.threads), acceptor_(context_) {}
   ~Front() override { Stop(); }
 
   absl::Status Start() {
@@ -213,7 +225,8 @@ class Front : public HttpFront {
       acceptor_.listen();
       site_->loopback = endpoint.address().is_loopback();
     } catch (const boost::system::system_error& e) {
-      return absl::UnavailableError(Cat("cannot listen for HTTP on ", site_->options.host, ":", site_->options.port, ": ", e.what()));
+      return absl::UnavailableError(
+          Cat("cannot listen for HTTP on ", site_->options.host, ":", site_->options.port, ": ", e.what()));
     }
     Accept();
     for (int i = 0; i < site_->options.threads; ++i) threads_.emplace_back([this] { context_.run(); });
@@ -244,11 +257,13 @@ class Front : public HttpFront {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpFront>> StartHttp(Api& api, const Metrics& metrics, std::function<absl::Status()> healthy,
+absl::StatusOr<std::unique_ptr<HttpFront>> StartHttp(Api& api, const Metrics& metrics,
+                                                     std::function<absl::Status()> healthy,
                                                      const HttpOptions& options) {
   Routes routes(api.methods());
   std::string openapi = MakeOpenApi(routes);
-  auto site = std::make_shared<Site>(Site{api, metrics, std::move(healthy), options, std::move(routes), std::move(openapi), false});
+  auto site = std::make_shared<Site>(
+      Site{api, metrics, std::move(healthy), options, std::move(routes), std::move(openapi), false});
   auto front = std::make_unique<Front>(std::move(site));
   if (const absl::Status status = front->Start(); !status.ok()) return status;
   return front;

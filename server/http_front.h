@@ -1,9 +1,8 @@
 // The HTTP front: the API's routes as JSON, /openapi.json, /metrics, /healthz, and the page's static files.
 //
-// Asynchronous on threads of its own; a call in progress holds none. On a loopback address the Host header must name it, so
-// that a page of another site cannot reach the server by a name that it points here. Tokens are taken from the Authorization
-// header only, and no cross-origin header is sent.
-// Thread safety: Start and Stop() from one thread.
+// Asynchronous on threads of its own; a call in progress holds none. On a loopback address the Host header must name
+// it, so that a page of another site cannot reach the server by a name that it points here. Tokens are taken from the
+// Authorization header only, and no cross-origin header is sent. Thread safety: Start and Stop() from one thread.
 #pragma once
 
 #include <functional>
@@ -34,7 +33,7 @@ class HttpFront {
 };
 
 // `healthy` says, on a thread of the Api, whether the store answers.
-absl::StatusOr<std::unique_ptr<HttpFront>> StartHttp(Api& api, const Metrics& metrics, std::function<absl::Status()> healthy,
-                                                     const HttpOptions& options);
+absl::StatusOr<std::unique_ptr<HttpFront>> StartHttp(Api& api, const Metrics& metrics,
+                                                     std::function<absl::Status()> healthy, const HttpOptions& options);
 
 }  // namespace assay::server

@@ -12,13 +12,13 @@ void AddLeaderboard(Api& api, const Services& services) {
           return GetLeaderboard(transaction, request, response);
         });
       });
-  api.Add<v1::GetCurveRequest, v1::Curve>(
-      "assay.v1.Leaderboard.GetCurve", [&database](const v1::Token&, const auto& request, auto* response) {
-        return database.Run([&](Transaction& transaction) {
-          response->Clear();
-          return GetCurve(transaction, request, response);
-        });
-      });
+  api.Add<v1::GetCurveRequest, v1::Curve>("assay.v1.Leaderboard.GetCurve",
+                                          [&database](const v1::Token&, const auto& request, auto* response) {
+                                            return database.Run([&](Transaction& transaction) {
+                                              response->Clear();
+                                              return GetCurve(transaction, request, response);
+                                            });
+                                          });
 }
 
 }  // namespace assay::server

@@ -17,21 +17,37 @@ const prometheus::Histogram::BucketBoundaries kSeconds = {0.001, 0.0025, 0.005, 
 
 struct Metrics::Families {
   explicit Families(prometheus::Registry& registry)
-      : calls(prometheus::BuildCounter().Name("assay_calls_total").Help("API calls, by method and status code").Register(registry)),
+      : calls(prometheus::BuildCounter()
+                  .Name("assay_calls_total")
+                  .Help("API calls, by method and status code")
+                  .Register(registry)),
         call_seconds(prometheus::BuildHistogram()
                          .Name("assay_call_seconds")
                          .Help("Time from a call's arrival to its answer; long polls wait in it")
                          .Register(registry)),
-        leases(prometheus::BuildCounter().Name("assay_leases_total").Help("Trials leased to workers").Register(registry)),
-        reports(prometheus::BuildCounter().Name("assay_reports_total").Help("Measurements handed in, by result").Register(registry)),
+        leases(
+            prometheus::BuildCounter().Name("assay_leases_total").Help("Trials leased to workers").Register(registry)),
+        reports(prometheus::BuildCounter()
+                    .Name("assay_reports_total")
+                    .Help("Measurements handed in, by result")
+                    .Register(registry)),
         lost(prometheus::BuildCounter().Name("assay_lost_leases_total").Help("Leases that ran out").Register(registry)),
         batch_items(prometheus::BuildHistogram()
                         .Name("assay_batch_items")
                         .Help("Calls of workers that shared a transaction")
                         .Register(registry)),
-        batch_seconds(prometheus::BuildHistogram().Name("assay_batch_seconds").Help("Time of such a transaction").Register(registry)),
-        queue(prometheus::BuildGauge().Name("assay_trials").Help("Trials without an outcome, by state").Register(registry)),
-        workers(prometheus::BuildGauge().Name("assay_live_workers").Help("Workers that were seen within the lease time").Register(registry)) {}
+        batch_seconds(prometheus::BuildHistogram()
+                          .Name("assay_batch_seconds")
+                          .Help("Time of such a transaction")
+                          .Register(registry)),
+        queue(prometheus::BuildGauge()
+                  .Name("assay_trials")
+                  .Help("Trials without an outcome, by state")
+                  .Register(registry)),
+        workers(prometheus::BuildGauge()
+                    .Name("assay_live_workers")
+                    .Help("Workers that were seen within the lease time")
+                    .Register(registry)) {}
 
   prometheus::Family<prometheus::Counter>& calls;
   prometheus::Family<prometheus::Histogram>& call_seconds;
@@ -44,7 +60,8 @@ struct Metrics::Families {
   prometheus::Family<prometheus::Gauge>& workers;
 };
 
-Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()), families_(std::make_unique<Families>(*registry_)) {}
+Metrics::Metrics()
+    : registry_(std::make_shared<prometheus::Registry>()), families_(std::make_unique<Families>(*registry_)) {}
 Metrics::~Metrics() = default;
 
 void Metrics::CountCall(const std::string& method, absl::StatusCode code, double seconds) {
@@ -53,7 +70,9 @@ void Metrics::CountCall(const std::string& method, absl::StatusCode code, double
 }
 
 void Metrics::CountLeases(int count) { families_->leases.Add({}).Increment(count); }
-void Metrics::CountReports(const std::string& result, int count) { families_->reports.Add({{"result", result}}).Increment(count); }
+void Metrics::CountReports(const std::string& result, int count) {
+  families_->reports.Add({{"result", result}}).Increment(count);
+}
 void Metrics::CountLostLeases(int count) { families_->lost.Add({}).Increment(count); }
 
 void Metrics::ObserveBatch(int items, double seconds) {

@@ -16,21 +16,21 @@ absl::Status MigrateOne(Transaction& transaction, std::span<const Migration> mig
   transaction.exec_params("SELECT pg_advisory_xact_lock($1)", kLock);
   transaction.exec(
       "CREATE TABLE IF NOT EXISTS schema_migrations ("
-      "version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied timestamptz NOT NULL DEFAULT now())");
+      "version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied timestamptz NOT NULL DEFAULT "
+      "now())");
   const pqxx::result rows = transaction.exec("SELECT version, name, checksum FROM schema_migrations ORDER BY version");
   const int known = static_cast<int>(migrations.size());
   int applied = 0;
   for (const auto& row : rows) {
     const int version = row[0].as<int>();
     if (version > known + 1) {
-      return absl::FailedPreconditionError(Cat("the database is at schema version ", version,
-                                                        ", this server knows ", known,
-                                                        ": start a newer server, at most one version apart"));
+      return absl::FailedPreconditionError(Cat("the database is at schema version ", version, ", this server knows ",
+                                               known, ": start a newer server, at most one version apart"));
     }
     if (version <= known && row[2].as<std::string>() != Sha256Hex(migrations[version - 1].sql)) {
       return absl::FailedPreconditionError(Cat("migration ", row[1].c_str(),
-                                                        " was changed after it was applied to this database: restore the file, "
-                                                        "and put the change into a new one"));
+                                               " was changed after it was applied to this database: restore the file, "
+                                               "and put the change into a new one"));
     }
     applied = version;
   }

@@ -48,7 +48,8 @@ v1::OutcomeClass OutcomeClassFromName(std::string_view name) {
 
 v1::FailureDetail DetailFromName(std::string_view name) {
   v1::FailureDetail detail = v1::FAILURE_DETAIL_UNSPECIFIED;
-  if (!name.empty()) v1::FailureDetail_Parse(absl::AsciiStrToUpper(absl::string_view(name.data(), name.size())), &detail);
+  if (!name.empty())
+    v1::FailureDetail_Parse(absl::AsciiStrToUpper(absl::string_view(name.data(), name.size())), &detail);
   return detail;
 }
 

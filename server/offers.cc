@@ -32,8 +32,8 @@ std::vector<std::string> Parts(const std::string& text) {
 std::string Known(const std::vector<Offer>& offers) {
   std::set<std::string> names;
   for (const auto& offer : offers) {
-    names.insert(Cat(offer.compiler, offer.environment == "default" ? "" : Cat("@env:", offer.environment),
-                              " on ", offer.device_kind));
+    names.insert(Cat(offer.compiler, offer.environment == "default" ? "" : Cat("@env:", offer.environment), " on ",
+                     offer.device_kind));
   }
   return names.empty() ? "no worker has connected yet: start one with assay-worker" : Cat("known: ", Join(names, ", "));
 }
@@ -122,7 +122,8 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
     live = live || offer.live_workers > 0;
   }
   if (live) std::erase_if(matches, [](const Offer* offer) { return offer->live_workers == 0; });
-  const std::string wanted = Cat(request.compiler(), environment == "default" ? "" : Cat("@env:", environment), " on ", kind);
+  const std::string wanted =
+      Cat(request.compiler(), environment == "default" ? "" : Cat("@env:", environment), " on ", kind);
   if (matches.empty()) {
     return absl::FailedPreconditionError(Cat(role, ": no worker offers ", wanted, "; ", Known(offers)));
   }
@@ -132,16 +133,17 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
   for (const Offer* offer : matches) {
     runners.insert(offer->runner);
     hashes.insert(offer->environment_hash);
-    if (std::make_pair(offer->live_workers, offer->workers) > std::make_pair(best->live_workers, best->workers)) best = offer;
+    if (std::make_pair(offer->live_workers, offer->workers) > std::make_pair(best->live_workers, best->workers))
+      best = offer;
   }
   if (runners.size() > 1) {
     return absl::FailedPreconditionError(Cat(role, ": ", wanted, " is offered by several runners: ",
-                                                      Join(runners, ", "), "; name one in ", role, ".runner"));
+                                             Join(runners, ", "), "; name one in ", role, ".runner"));
   }
   if (hashes.size() > 1) {
-    return absl::FailedPreconditionError(
-        Cat(role, ": the environment '", environment, "' is not the same on every worker: ",
-                     Join(hashes, ", "), "; name one in ", role, ".environment_hash"));
+    return absl::FailedPreconditionError(Cat(role, ": the environment '", environment,
+                                             "' is not the same on every worker: ", Join(hashes, ", "),
+                                             "; name one in ", role, ".environment_hash"));
   }
   if (const absl::Status status = CheckOptions(best->options_schema, request.options()); !status.ok()) {
     return absl::Status(status.code(), Cat(role, ": ", status.message()));
@@ -158,14 +160,14 @@ absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, 
     }
   }
   return absl::FailedPreconditionError(Cat("the runner '", candidate.offer.runner, "' names no baseline for ",
-                                                    candidate.offer.compiler, ": name one in baseline.compiler"));
+                                           candidate.offer.compiler, ": name one in baseline.compiler"));
 }
 
 absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget& baseline) {
   if (candidate.offer.device_kind != baseline.offer.device_kind) {
     return absl::InvalidArgumentError(Cat("candidate and baseline must be on one kind of device: the candidate is on ",
-                                                   candidate.offer.device_kind, ", the baseline on ",
-                                                   baseline.offer.device_kind));
+                                          candidate.offer.device_kind, ", the baseline on ",
+                                          baseline.offer.device_kind));
   }
   return Serialise({candidate.offer.device_kind, candidate.offer.text(), baseline.offer.text()});
 }
@@ -175,8 +177,9 @@ std::string DescribeRequirement(const std::string& requirement) {
   if (parts.size() != 3) return requirement;
   const auto arm = [](const std::string& text) {
     const auto offer = Parts(text);
-    return offer.size() != 5 ? text : Cat(offer[0], " ", offer[1], " (runner ", offer[2], " ", offer[3].substr(0, 12),
-                                                   ", environment ", offer[4].substr(0, 12), ")");
+    return offer.size() != 5 ? text
+                             : Cat(offer[0], " ", offer[1], " (runner ", offer[2], " ", offer[3].substr(0, 12),
+                                   ", environment ", offer[4].substr(0, 12), ")");
   };
   return Cat(arm(parts[1]), " and ", arm(parts[2]), " on ", parts[0]);
 }

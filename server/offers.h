@@ -1,9 +1,8 @@
 // What workers can run: each compiler of each runner, and how a target that a user names is found among them.
 //
-// An offer is one compiler of one build of a runner in one runner environment; a requirement is what a trial needs of the
-// worker that runs it: a device kind and the offers of both arms. Both are written as JSON arrays of strings, which are
-// compared whole.
-// Thread safety: pure functions on values.
+// An offer is one compiler of one build of a runner in one runner environment; a requirement is what a trial needs of
+// the worker that runs it: a device kind and the offers of both arms. Both are written as JSON arrays of strings, which
+// are compared whole. Thread safety: pure functions on values.
 #pragma once
 
 #include <set>
@@ -24,7 +23,7 @@ struct Offer {
   int live_workers = 0;  // that have it now
   int workers = 0;       // that were ever seen with it
 
-  std::string text() const;                     // what the worker must have, without the device kind
+  std::string text() const;  // what the worker must have, without the device kind
   std::string key() const { return device_kind + " " + text(); }
 };
 

@@ -22,16 +22,19 @@ class Document {
     for (const Route& route : routes_.all()) {
       std::string verb = route.verb;
       for (char& c : verb) c = static_cast<char>(tolower(c));
-      json::object& item = paths[route.path].is_object() ? paths[route.path].as_object() : paths[route.path].emplace_object();
+      json::object& item =
+          paths[route.path].is_object() ? paths[route.path].as_object() : paths[route.path].emplace_object();
       item[verb] = Operation(route);
     }
     json::object document;
     document["openapi"] = "3.0.3";
     document["info"] = {{"title", "Assay"}, {"version", "v1"}};
     document["paths"] = std::move(paths);
-    schemas_["google.rpc.Status"] = {
-        {"type", "object"},
-        {"properties", {{"code", {{"type", "integer"}}}, {"message", {{"type", "string"}}}, {"details", {{"type", "array"}, {"items", json::object()}}}}}};
+    schemas_["google.rpc.Status"] = {{"type", "object"},
+                                     {"properties",
+                                      {{"code", {{"type", "integer"}}},
+                                       {"message", {{"type", "string"}}},
+                                       {"details", {{"type", "array"}, {"items", json::object()}}}}}};
     document["components"] = {{"schemas", schemas_},
                               {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}};
     document["security"] = json::array{json::object{{"token", json::array()}}};
@@ -52,13 +55,16 @@ class Document {
       parameters.push_back({{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
     }
     if (route.body) {
-      operation["requestBody"] = {{"required", true}, {"content", {{"application/json", {{"schema", Reference(route.method->input_type())}}}}}};
+      operation["requestBody"] = {
+          {"required", true}, {"content", {{"application/json", {{"schema", Reference(route.method->input_type())}}}}}};
     } else {
       AddQuery(route.method->input_type(), "", in_path, parameters);
     }
     if (!parameters.empty()) operation["parameters"] = std::move(parameters);
     operation["responses"] = {
-        {"200", {{"description", "OK"}, {"content", {{"application/json", {{"schema", Reference(route.method->output_type())}}}}}}},
+        {"200",
+         {{"description", "OK"},
+          {"content", {{"application/json", {{"schema", Reference(route.method->output_type())}}}}}}},
         {"default",
          {{"description", "google.rpc.Status"},
           {"content", {{"application/json", {{"schema", {{"$ref", "#/components/schemas/google.rpc.Status"}}}}}}}}}};
@@ -91,7 +97,8 @@ class Document {
   }
 
   json::value Field(const FieldDescriptor* field) {
-    if (field->is_map()) return json::object{{"type", "object"}, {"additionalProperties", One(field->message_type()->map_value())}};
+    if (field->is_map())
+      return json::object{{"type", "object"}, {"additionalProperties", One(field->message_type()->map_value())}};
     if (field->is_repeated()) return json::object{{"type", "array"}, {"items", One(field)}};
     return One(field);
   }
@@ -106,11 +113,13 @@ class Document {
         return json::object{{"type", "string"}, {"format", "int64"}};  // as proto3's JSON writes it
       case FieldDescriptor::CPPTYPE_DOUBLE:
         // Infinities and NaN are written as strings.
-        return json::object{{"oneOf", json::array{json::object{{"type", "number"}},
-                                                  json::object{{"type", "string"}, {"enum", {"Infinity", "-Infinity", "NaN"}}}}}};
+        return json::object{
+            {"oneOf", json::array{json::object{{"type", "number"}},
+                                  json::object{{"type", "string"}, {"enum", {"Infinity", "-Infinity", "NaN"}}}}}};
       case FieldDescriptor::CPPTYPE_ENUM: {
         json::array values;
-        for (int i = 0; i < field->enum_type()->value_count(); ++i) values.push_back(json::string(field->enum_type()->value(i)->name()));
+        for (int i = 0; i < field->enum_type()->value_count(); ++i)
+          values.push_back(json::string(field->enum_type()->value(i)->name()));
         return json::object{{"type", "string"}, {"enum", std::move(values)}};
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:

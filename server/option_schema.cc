@@ -1,11 +1,11 @@
 #include "server/option_schema.h"
-#include "server/text.h"
 
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "boost/json.hpp"
+#include "server/text.h"
 
 namespace assay::server {
 
@@ -78,7 +78,8 @@ absl::Status ValidateProperty(const std::string& name, const Value& value) {
   const Value* type = Find(property, "type");
   const Value* choices = Find(property, "enum");
   if (choices != nullptr) {
-    if (!choices->has_list_value() || choices->list_value().values().empty()) return wrong("'enum' is not a list of values");
+    if (!choices->has_list_value() || choices->list_value().values().empty())
+      return wrong("'enum' is not a list of values");
     for (const auto& choice : choices->list_value().values()) {
       if (!choice.has_bool_value() && !choice.has_number_value() && !choice.has_string_value()) {
         return wrong("'enum' may hold strings, numbers and booleans only");
@@ -121,7 +122,8 @@ absl::Status CheckOne(const std::string& name, const Struct& property, const Val
   const double number = value.number_value();
   const bool good = value.has_number_value() && number >= minimum && number <= maximum &&
                     (type == "number" || number == std::trunc(number));
-  return good ? absl::OkStatus() : wrong(Cat("a", type == "integer" ? "n integer" : " number", " from ", minimum, " to ", maximum));
+  return good ? absl::OkStatus()
+              : wrong(Cat("a", type == "integer" ? "n integer" : " number", " from ", minimum, " to ", maximum));
 }
 
 }  // namespace
@@ -135,8 +137,9 @@ absl::Status ValidateSchema(const Struct& schema) {
                       key == "$schema";
     if (!good) {
       return absl::InvalidArgumentError(
-          Cat("option schema: '", key, "' is not as accepted: \"type\": \"object\", \"additionalProperties\": false, "
-                       "\"properties\": {...}"));
+          Cat("option schema: '", key,
+              "' is not as accepted: \"type\": \"object\", \"additionalProperties\": false, "
+              "\"properties\": {...}"));
     }
   }
   if (Find(schema, "additionalProperties") == nullptr) {
@@ -166,8 +169,8 @@ absl::Status CheckOptions(const Struct& schema, const Struct& options) {
         for (const auto& [key, unused] : properties->struct_value().fields()) known.push_back(key);
       }
       std::sort(known.begin(), known.end());
-      return absl::InvalidArgumentError(Cat("option '", name, "' is not known; accepted: ",
-                                                     known.empty() ? "none" : Join(known, ", ")));
+      return absl::InvalidArgumentError(
+          Cat("option '", name, "' is not known; accepted: ", known.empty() ? "none" : Join(known, ", ")));
     }
     if (const absl::Status status = CheckOne(name, property->struct_value(), *value); !status.ok()) return status;
   }

@@ -3,9 +3,8 @@
 // The schema language is the subset of JSON Schema that an allow-list needs: an object with `properties` and
 // "additionalProperties": false, each property one of {"type": "boolean"}, {"type": "integer" | "number", "minimum",
 // "maximum"}, {"type": "string", "enum": [...]} or {"enum": [...]}, with `default`, `description` and `title` beside. A
-// string without an enumeration is refused: it could name a file, a command or flags. Anything else in a schema makes the
-// schema itself invalid, so that no rule is silently passed over.
-// Thread safety: pure functions.
+// string without an enumeration is refused: it could name a file, a command or flags. Anything else in a schema makes
+// the schema itself invalid, so that no rule is silently passed over. Thread safety: pure functions.
 #pragma once
 
 #include <string>

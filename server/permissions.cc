@@ -51,7 +51,8 @@ absl::Status CheckPermission(const std::string& method, v1::Role role) {
   if (needed.contains(role)) return absl::OkStatus();
   std::vector<std::string> names;
   for (const v1::Role one : needed) names.push_back(RoleName(one));
-  return absl::PermissionDeniedError(Cat(method, " needs a token with the role ", Join(names, " or "), "; this one's is ",
+  return absl::PermissionDeniedError(Cat(method, " needs a token with the role ", Join(names, " or "),
+                                         "; this one's is ",
                                          role == v1::ROLE_UNSPECIFIED ? "unknown" : RoleName(role)));
 }
 

@@ -65,9 +65,9 @@ class Server {
     }
     const std::string log = folder_ + "/log";
     const std::string data = folder_ + "/data";
-    const pid_t init = Spawn({BinaryFolder() + "/initdb", "-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8",
-                              "--no-sync", "--locale=C"},
-                             log);
+    const pid_t init = Spawn(
+        {BinaryFolder() + "/initdb", "-D", data, "-U", "assay", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"},
+        log);
     int status = 0;
     if (waitpid(init, &status, 0) != init || status != 0) throw std::runtime_error("initdb failed, see " + log);
     pid_ = Spawn({BinaryFolder() + "/postgres", "-D", data, "-k", folder_, "-c", "listen_addresses=", "-c", "fsync=off",

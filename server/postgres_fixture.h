@@ -1,5 +1,5 @@
-// A private Postgres for tests: its own data folder and a Unix socket in a temporary folder, no TCP port, started once a
-// process and taken down with it; each test gets a database of its own with the schema applied. Started as an
+// A private Postgres for tests: its own data folder and a Unix socket in a temporary folder, no TCP port, started once
+// a process and taken down with it; each test gets a database of its own with the schema applied. Started as an
 // unprivileged user where the tests run as root, because Postgres refuses root.
 // Thread safety: none; use from the test's thread.
 #pragma once

@@ -22,7 +22,8 @@ ProgressWatcher::~ProgressWatcher() { Stop(); }
 
 void ProgressWatcher::Wait(int64_t evaluation, int after_finished, double seconds, std::function<bool()> cancelled,
                            std::function<void()> ready) {
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
@@ -75,7 +76,8 @@ void ProgressWatcher::Loop() {
         bool is_ready = Clock::now() >= waiter.deadline || waiter.cancelled();
         if (status.ok() && ids.contains(waiter.evaluation)) {
           const auto it = progress.find(waiter.evaluation);
-          is_ready = is_ready || it == progress.end() || it->second.final || it->second.finished > waiter.after_finished;
+          is_ready =
+              is_ready || it == progress.end() || it->second.final || it->second.finished > waiter.after_finished;
         }
         if (is_ready) ready.push_back(std::move(waiter));
         return is_ready;

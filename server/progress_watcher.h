@@ -1,6 +1,6 @@
-// Long polls of GetEvaluation: one thread asks the database for the progress of all evaluations that somebody waits for,
-// five times a second, or at once when this process wrote outcomes.
-// Thread safety: any thread. `ready` runs on the watcher's thread and must not block.
+// Long polls of GetEvaluation: one thread asks the database for the progress of all evaluations that somebody waits
+// for, five times a second, or at once when this process wrote outcomes. Thread safety: any thread. `ready` runs on the
+// watcher's thread and must not block.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,10 @@ class ProgressWatcher {
   explicit ProgressWatcher(Database& database);
   ~ProgressWatcher();
 
-  // Calls `ready` once: when more than `after_finished` trials of the evaluation have outcomes, its state is final, it does not
-  // exist, `cancelled` says so, or the time is up.
-  void Wait(int64_t evaluation, int after_finished, double seconds, std::function<bool()> cancelled, std::function<void()> ready);
+  // Calls `ready` once: when more than `after_finished` trials of the evaluation have outcomes, its state is final, it
+  // does not exist, `cancelled` says so, or the time is up.
+  void Wait(int64_t evaluation, int after_finished, double seconds, std::function<bool()> cancelled,
+            std::function<void()> ready);
   // Outcomes were written.
   void Wake();
   // Everybody is ready.

@@ -27,8 +27,9 @@ std::string Ids(const Container& ids) {
 }  // namespace
 
 std::string Queue::Now() const {
-  return options_.clock_offset_seconds == 0 ? "now()"
-                                            : fmt::format("(now() + make_interval(secs => {}))", options_.clock_offset_seconds);
+  return options_.clock_offset_seconds == 0
+             ? "now()"
+             : fmt::format("(now() + make_interval(secs => {}))", options_.clock_offset_seconds);
 }
 
 std::map<int64_t, TrialRow> Queue::Lock(Transaction& transaction, const std::vector<int64_t>& ids,
@@ -37,7 +38,8 @@ std::map<int64_t, TrialRow> Queue::Lock(Transaction& transaction, const std::vec
   for (const auto& id : worker_ids) workers.Add(id);
   std::map<int64_t, TrialRow> out;
   for (const auto& row : transaction.exec_params(
-           "SELECT id, evaluation_id, position, graph_hash, state = 'leased', coalesce(fence, 0), coalesce(worker_id, ''), "
+           "SELECT id, evaluation_id, position, graph_hash, state = 'leased', coalesce(fence, 0), coalesce(worker_id, "
+           "''), "
            "coalesce(incarnation, ''), coalesce(device, ''), reuse_key, worker_losses, infra_failures FROM trials "
            "WHERE id = ANY($1::bigint[]) OR (state = 'leased' AND worker_id = ANY($2::text[])) ORDER BY id FOR UPDATE",
            Ids(ids), workers.str())) {
@@ -122,7 +124,8 @@ std::vector<std::string> Queue::WaitingRequirements(Transaction& transaction) co
   std::vector<std::string> out;
   for (const auto& row : transaction.exec(
            "WITH RECURSIVE r AS ((SELECT requirement FROM trials WHERE state = 'queued' ORDER BY requirement LIMIT 1) "
-           "UNION ALL SELECT (SELECT t.requirement FROM trials t WHERE t.state = 'queued' AND t.requirement > r.requirement "
+           "UNION ALL SELECT (SELECT t.requirement FROM trials t WHERE t.state = 'queued' AND t.requirement > "
+           "r.requirement "
            "ORDER BY t.requirement LIMIT 1) FROM r WHERE r.requirement IS NOT NULL) "
            "SELECT requirement FROM r WHERE requirement IS NOT NULL")) {
     out.emplace_back(row[0].c_str());
@@ -163,7 +166,8 @@ std::vector<int64_t> Queue::Claim(Transaction& transaction, const std::vector<Sl
               "    FROM unnest($1::text[]) AS r(requirement) CROSS JOIN LATERAL ("
               "      SELECT id, priority, fair_tag, fresh, reuse_key FROM trials t"
               "      WHERE t.state = 'queued' AND t.requirement = r.requirement AND t.not_before <= {0}"
-              "        AND (t.fresh OR NOT EXISTS (SELECT 1 FROM trials l WHERE l.state = 'leased' AND l.reuse_key = t.reuse_key)"
+              "        AND (t.fresh OR NOT EXISTS (SELECT 1 FROM trials l WHERE l.state = 'leased' AND l.reuse_key = "
+              "t.reuse_key)"
               "          OR EXISTS (SELECT 1 FROM measurements m WHERE m.reuse_key = t.reuse_key AND m.reusable))"
               "      ORDER BY priority DESC, fair_tag, id LIMIT $2 FOR UPDATE SKIP LOCKED) AS c) AS q"
               "  WHERE q.copy = 1 ORDER BY q.priority DESC, q.fair_tag, q.id LIMIT $2) AS ids) "
@@ -199,7 +203,8 @@ std::vector<int64_t> Queue::Claim(Transaction& transaction, const std::vector<Sl
   if (!out.empty()) {
     transaction.exec_params(
         "UPDATE evaluations SET state = 'running' WHERE id = ANY(ARRAY("
-        "SELECT e.id FROM evaluations e WHERE e.state = 'queued' AND e.id IN (SELECT evaluation_id FROM trials WHERE id = ANY($1::bigint[])) "
+        "SELECT e.id FROM evaluations e WHERE e.state = 'queued' AND e.id IN (SELECT evaluation_id FROM trials WHERE "
+        "id = ANY($1::bigint[])) "
         "ORDER BY e.id FOR NO KEY UPDATE SKIP LOCKED))",
         Ids(out));
   }
@@ -228,14 +233,19 @@ std::vector<int64_t> Queue::Reuse(Transaction& transaction, const std::vector<in
 
 void FinishByReuse(Transaction& transaction, const std::string& trials, const std::string& measurements) {
   transaction.exec_params(
-      "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, measurement_id, outcome_class, detail, message, "
-      "critical_t, log_speedup, log_low, log_high, log_error, candidate_ns, baseline_ns, compile_ns, unstable, self_reported, "
+      "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, measurement_id, outcome_class, "
+      "detail, message, "
+      "critical_t, log_speedup, log_low, log_high, log_error, candidate_ns, baseline_ns, compile_ns, unstable, "
+      "self_reported, "
       "degenerate, environment_hash, device_model) "
-      "SELECT t.id, 0, t.evaluation_id, t.position, t.graph_hash, o.measurement_id, o.outcome_class, o.detail, o.message, "
-      "o.critical_t, o.log_speedup, o.log_low, o.log_high, o.log_error, o.candidate_ns, o.baseline_ns, o.compile_ns, o.unstable, "
+      "SELECT t.id, 0, t.evaluation_id, t.position, t.graph_hash, o.measurement_id, o.outcome_class, o.detail, "
+      "o.message, "
+      "o.critical_t, o.log_speedup, o.log_low, o.log_high, o.log_error, o.candidate_ns, o.baseline_ns, o.compile_ns, "
+      "o.unstable, "
       "o.self_reported, o.degenerate, o.environment_hash, o.device_model "
       "FROM unnest($1::bigint[], $2::bigint[]) AS u(trial_id, measurement_id) JOIN trials t ON t.id = u.trial_id "
-      "CROSS JOIN LATERAL (SELECT * FROM outcomes o WHERE o.measurement_id = u.measurement_id ORDER BY o.trial_id LIMIT 1) o",
+      "CROSS JOIN LATERAL (SELECT * FROM outcomes o WHERE o.measurement_id = u.measurement_id ORDER BY o.trial_id "
+      "LIMIT 1) o",
       trials, measurements);
   transaction.exec_params("DELETE FROM trials WHERE id = ANY($1::bigint[])", trials);
 }
@@ -246,12 +256,13 @@ std::map<int64_t, v1::Assignment> Queue::Assignments(Transaction& transaction,
   if (trials.empty()) return out;
   std::map<int64_t, std::pair<int64_t, int64_t>> arms;
   std::set<int64_t> targets;
-  for (const auto& row : transaction.exec_params(
-           "SELECT t.id, t.fence, t.device, t.evaluation_id, s.name, t.graph_hash, e.policy, t.attempts, e.candidate_id, "
-           "e.baseline_id FROM trials t JOIN evaluations e ON e.id = t.evaluation_id "
-           "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = t.position "
-           "WHERE t.id = ANY($1::bigint[]) AND t.state = 'leased'",
-           Ids(trials))) {
+  for (const auto& row :
+       transaction.exec_params("SELECT t.id, t.fence, t.device, t.evaluation_id, s.name, t.graph_hash, e.policy, "
+                               "t.attempts, e.candidate_id, "
+                               "e.baseline_id FROM trials t JOIN evaluations e ON e.id = t.evaluation_id "
+                               "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = t.position "
+                               "WHERE t.id = ANY($1::bigint[]) AND t.state = 'leased'",
+                               Ids(trials))) {
     v1::Assignment& assignment = out[row[0].as<int64_t>()];
     assignment.set_trial_id(row[0].c_str());
     assignment.set_fence(row[1].as<int64_t>());
@@ -278,12 +289,14 @@ std::map<int64_t, v1::Assignment> Queue::Assignments(Transaction& transaction,
 
 void Queue::Quarantine(Transaction& transaction, const std::vector<int64_t>& ids, std::vector<int64_t>& touched) const {
   if (ids.empty()) return;
-  for (const auto& row : transaction.exec_params(
-           "WITH gone AS (DELETE FROM trials WHERE id = ANY($1::bigint[]) RETURNING *) "
-           "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, outcome_class, detail, message) "
-           "SELECT id, coalesce(fence, 0), evaluation_id, position, graph_hash, 'skipped', 'quarantined', history FROM gone "
-           "RETURNING evaluation_id",
-           Ids(ids))) {
+  for (const auto& row :
+       transaction.exec_params("WITH gone AS (DELETE FROM trials WHERE id = ANY($1::bigint[]) RETURNING *) "
+                               "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, "
+                               "outcome_class, detail, message) "
+                               "SELECT id, coalesce(fence, 0), evaluation_id, position, graph_hash, 'skipped', "
+                               "'quarantined', history FROM gone "
+                               "RETURNING evaluation_id",
+                               Ids(ids))) {
     touched.push_back(row[0].as<int64_t>());
   }
 }
@@ -299,11 +312,13 @@ void Queue::Lose(Transaction& transaction, const std::vector<TrialRow>& trials, 
   // The first loss costs no waiting where the worker itself says that it was started anew.
   transaction.exec_params(
       fmt::format("UPDATE trials t SET worker_losses = worker_losses + 1,"
-                  "  history = history || to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' worker ' || worker_id ||"
+                  "  history = history || to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' worker ' || "
+                  "worker_id ||"
                   "    ' was lost in phase ''' || phase || ''', attempt ' || attempts || ': ' || $2 || E'\\n',"
                   "  not_before = {0} + make_interval(secs => CASE WHEN $3 AND worker_losses = 0 THEN 0 "
                   "    ELSE least(300, 2 ^ (worker_losses + 1)) END),"
-                  "  state = 'queued', fence = NULL, lease_until = NULL, worker_id = NULL, incarnation = NULL, device = NULL, phase = '' "
+                  "  state = 'queued', fence = NULL, lease_until = NULL, worker_id = NULL, incarnation = NULL, device "
+                  "= NULL, phase = '' "
                   "WHERE id = ANY($1::bigint[])",
                   Now()),
       Ids(ids), std::string(why), at_once);
@@ -322,10 +337,12 @@ void Queue::Fail(Transaction& transaction, const std::vector<std::pair<TrialRow,
   }
   transaction.exec_params(
       fmt::format("UPDATE trials t SET infra_failures = infra_failures + 1,"
-                  "  history = history || to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' worker ' || worker_id ||"
+                  "  history = history || to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' worker ' || "
+                  "worker_id ||"
                   "    ' could not measure, attempt ' || attempts || ': ' || u.message || E'\\n',"
                   "  not_before = {0} + make_interval(secs => least(300, 2 ^ (infra_failures + 1))),"
-                  "  state = 'queued', fence = NULL, lease_until = NULL, worker_id = NULL, incarnation = NULL, device = NULL, phase = '' "
+                  "  state = 'queued', fence = NULL, lease_until = NULL, worker_id = NULL, incarnation = NULL, device "
+                  "= NULL, phase = '' "
                   "FROM unnest($1::bigint[], $2::text[]) AS u(id, message) WHERE t.id = u.id",
                   Now()),
       ids.str(), messages.str());
@@ -349,15 +366,19 @@ int Queue::Sweep(Transaction& transaction, std::vector<int64_t>& touched) const 
 }
 
 absl::Status Queue::Cancel(Transaction& transaction, int64_t evaluation_id) const {
+  // The lock of the class before those of its rows, as submissions take them.
   std::set<std::tuple<std::string, int, int64_t>> classes;
   for (const auto& row : transaction.exec_params(
-           "SELECT requirement, priority, submitter FROM trials WHERE evaluation_id = $1 ORDER BY id FOR UPDATE", evaluation_id)) {
+           "SELECT DISTINCT requirement, priority, submitter FROM trials WHERE evaluation_id = $1", evaluation_id)) {
     classes.emplace(row[0].c_str(), row[1].as<int>(), row[2].as<int64_t>());
   }
+  for (const auto& [requirement, priority, submitter] : classes) LockClass(transaction, requirement, priority);
+  transaction.exec_params("SELECT id FROM trials WHERE evaluation_id = $1 ORDER BY id FOR UPDATE", evaluation_id);
   const pqxx::result changed = transaction.exec_params(
-      fmt::format("UPDATE evaluations SET state = 'cancelled', completed = {} WHERE id = $1 AND state IN ('queued', 'running') "
-                  "RETURNING id",
-                  Now()),
+      fmt::format(
+          "UPDATE evaluations SET state = 'cancelled', completed = {} WHERE id = $1 AND state IN ('queued', 'running') "
+          "RETURNING id",
+          Now()),
       evaluation_id);
   if (changed.empty()) {
     if (transaction.exec_params("SELECT 1 FROM evaluations WHERE id = $1", evaluation_id).empty()) {

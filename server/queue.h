@@ -1,10 +1,10 @@
-// The queue of trials: claiming, leases, fences, lost workers, cancelling. State lives in Postgres alone, so any number of
-// coordinators may work on it at once.
+// The queue of trials: claiming, leases, fences, lost workers, cancelling. State lives in Postgres alone, so any number
+// of coordinators may work on it at once.
 //
 // Every function works inside the caller's transaction (Database::Run) and may throw libpqxx's exceptions. Time is the
-// database's, so coordinators' own clocks do not matter; QueueOptions::clock_offset_seconds moves it, for tests. Rows that
-// exist are always locked in the order of their ids, and claims skip locked rows: no two transactions wait for each other.
-// Thread safety: a Queue is immutable.
+// database's, so coordinators' own clocks do not matter; QueueOptions::clock_offset_seconds moves it, for tests. Rows
+// that exist are always locked in the order of their ids, and claims skip locked rows: no two transactions wait for
+// each other. Thread safety: a Queue is immutable.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace assay::server {
 
 struct QueueOptions {
   double lease_seconds = 60;
-  int max_worker_losses = 3;             // then the trial is quarantined
-  int max_infrastructure_failures = 5;   // likewise
+  int max_worker_losses = 3;            // then the trial is quarantined
+  int max_infrastructure_failures = 5;  // likewise
   double clock_offset_seconds = 0;
 };
 
@@ -57,8 +57,8 @@ struct SyncInput {
 struct SyncOutput {
   std::vector<std::pair<int64_t, int64_t>> extended;
   std::vector<std::pair<std::pair<int64_t, int64_t>, std::string>> dropped;  // with the reason
-  std::vector<int64_t> redelivered;        // leased, but not named as held: the answer that gave them was lost
-  std::vector<std::string> free_devices;   // those left for new trials
+  std::vector<int64_t> redelivered;       // leased, but not named as held: the answer that gave them was lost
+  std::vector<std::string> free_devices;  // those left for new trials
 };
 
 // Gives `trials` the outcomes of `measurements` (arrays of ids, as parameters, in pairs) and takes them from the queue.
@@ -75,13 +75,13 @@ class Queue {
   std::map<int64_t, TrialRow> Lock(Transaction& transaction, const std::vector<int64_t>& ids,
                                    const std::vector<std::string>& worker_ids) const;
 
-  // Extends, drops and redelivers. `trials` is of Lock() with this worker; those of older incarnations are given back and
-  // leave it. Evaluations that lost a trial to quarantine are added to `touched`.
+  // Extends, drops and redelivers. `trials` is of Lock() with this worker; those of older incarnations are given back
+  // and leave it. Evaluations that lost a trial to quarantine are added to `touched`.
   SyncOutput Sync(Transaction& transaction, const SyncInput& input, std::map<int64_t, TrialRow>& trials,
                   std::vector<int64_t>& touched) const;
 
-  // Leases queued trials to the slots, one each at most, by priority and fair tag; a trial that another measurement answers
-  // gets its outcome instead. Returns the ids leased.
+  // Leases queued trials to the slots, one each at most, by priority and fair tag; a trial that another measurement
+  // answers gets its outcome instead. Returns the ids leased.
   std::vector<int64_t> Claim(Transaction& transaction, const std::vector<Slot>& slots,
                              std::vector<int64_t>& touched) const;
 

@@ -37,12 +37,15 @@ class QueueTest : public PostgresTest {
     Execute(
         "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes) "
         "SELECT lpad(to_hex(i), 64, '0'), '', 's' || i, 1, 0 FROM generate_series(1, 20) i");
-    Execute("INSERT INTO suites (name, version, contents_hash, graph_count, structure_count) VALUES ('s', 1, '', 20, 20)");
-    Execute("INSERT INTO suite_graphs SELECT 1, i - 1, 'g' || i, lpad(to_hex(i), 64, '0') FROM generate_series(1, 20) i");
+    Execute(
+        "INSERT INTO suites (name, version, contents_hash, graph_count, structure_count) VALUES ('s', 1, '', 20, 20)");
+    Execute(
+        "INSERT INTO suite_graphs SELECT 1, i - 1, 'g' || i, lpad(to_hex(i), 64, '0') FROM generate_series(1, 20) i");
     Sync("w1");
   }
 
-  static v1::SynchroniseRequest Request(const std::string& worker, const std::string& incarnation = "i1", int free = 0) {
+  static v1::SynchroniseRequest Request(const std::string& worker, const std::string& incarnation = "i1",
+                                        int free = 0) {
     v1::SynchroniseRequest request;
     request.set_worker_id(worker);
     request.set_incarnation(incarnation);
@@ -81,7 +84,8 @@ class QueueTest : public PostgresTest {
     EXPECT_TRUE(status.ok()) << status;
     return static_cast<v1::SynchroniseResponse&>(*call->response);
   }
-  v1::SynchroniseResponse Sync(const std::string& worker, const std::string& incarnation = "i1", int free = 0, double seconds = 0) {
+  v1::SynchroniseResponse Sync(const std::string& worker, const std::string& incarnation = "i1", int free = 0,
+                               double seconds = 0) {
     return Sync(Request(worker, incarnation, free), seconds);
   }
 
@@ -392,10 +396,13 @@ TEST_F(QueueTest, SubmissionsAreIdempotentAndChecked) {
   EXPECT_THAT(message([](auto& r) { r.set_priority(101); }), HasSubstr("-100 to 100"));
   EXPECT_THAT(message([](auto& r) { r.mutable_policy()->set_name("none"); }), HasSubstr("policy.name"));
   EXPECT_THAT(message([](auto& r) { r.mutable_policy()->set_half_width(-1); }), HasSubstr("policy.half_width is -1"));
-  EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_compiler("inductor"); }), HasSubstr("known: eager on cpu, torchscript on cpu"));
-  EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_device_kind("cuda"); }), HasSubstr("no worker offers torchscript on cuda"));
-  EXPECT_THAT(message([](auto& r) { (*r.mutable_candidate()->mutable_options()->mutable_fields())["x"].set_bool_value(true); }),
-              HasSubstr("option 'x' is not known"));
+  EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_compiler("inductor"); }),
+              HasSubstr("known: eager on cpu, torchscript on cpu"));
+  EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_device_kind("cuda"); }),
+              HasSubstr("no worker offers torchscript on cuda"));
+  EXPECT_THAT(
+      message([](auto& r) { (*r.mutable_candidate()->mutable_options()->mutable_fields())["x"].set_bool_value(true); }),
+      HasSubstr("option 'x' is not known"));
   v1::SynchroniseRequest other = Request("w2");
   other.mutable_runners(0)->set_environment_hash("f");
   Sync(other);

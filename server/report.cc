@@ -68,7 +68,8 @@ struct Accepted {
 };
 
 std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vector<Accepted>& accepted) {
-  ArrayParameter trials, fences, evaluations, positions, graphs, candidates, keys, models, environments, reusable, classes, walls, bodies;
+  ArrayParameter trials, fences, evaluations, positions, graphs, candidates, keys, models, environments, reusable,
+      classes, walls, bodies;
   std::map<std::string, std::string> environment_bodies;
   std::map<std::pair<std::string, std::string>, std::string> device_environments;
   std::map<int64_t, std::string> large;
@@ -84,7 +85,8 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
         kept.clear_environment();
       }
     }
-    if (!kept.environment_hash().empty()) device_environments[{item.trial.worker_id, item.trial.device}] = kept.environment_hash();
+    if (!kept.environment_hash().empty())
+      device_environments[{item.trial.worker_id, item.trial.device}] = kept.environment_hash();
     trials.Add(item.trial.id);
     fences.Add(item.trial.fence);
     evaluations.Add(item.trial.evaluation_id);
@@ -106,7 +108,8 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
   }
   if (!environment_bodies.empty()) {
     transaction.exec_params(
-        "INSERT INTO environments (hash, body) SELECT u.hash, u.body::jsonb FROM unnest($1::text[], $2::text[]) AS u(hash, body) "
+        "INSERT INTO environments (hash, body) SELECT u.hash, u.body::jsonb FROM unnest($1::text[], $2::text[]) AS "
+        "u(hash, body) "
         "WHERE NOT EXISTS (SELECT 1 FROM environments e WHERE e.hash = u.hash) ON CONFLICT DO NOTHING",
         hashes.str(), texts.str());
   }
@@ -117,18 +120,21 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
     device_hashes.Add(CleanText(hash));
   }
   transaction.exec_params(
-      "UPDATE devices d SET environment_hash = u.hash FROM unnest($1::text[], $2::text[], $3::text[]) AS u(worker, device, hash) "
+      "UPDATE devices d SET environment_hash = u.hash FROM unnest($1::text[], $2::text[], $3::text[]) AS u(worker, "
+      "device, hash) "
       "WHERE d.worker_id = u.worker AND d.id = u.device AND d.environment_hash <> u.hash",
       workers.str(), devices.str(), device_hashes.str());
 
   std::map<int64_t, int64_t> by_trial;
   for (const auto& row : transaction.exec_params(
-           "INSERT INTO measurements (trial_id, fence, evaluation_id, position, graph_hash, candidate_id, reuse_key, device_model, "
+           "INSERT INTO measurements (trial_id, fence, evaluation_id, position, graph_hash, candidate_id, reuse_key, "
+           "device_model, "
            "environment_hash, reusable, outcome_class, wall_seconds, body) "
-           "SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::text[], "
+           "SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::bigint[], "
+           "$7::text[], $8::text[], "
            "$9::text[], $10::boolean[], $11::text[], $12::float8[], $13::bytea[]) RETURNING trial_id, id",
-           trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), candidates.str(), keys.str(), models.str(),
-           environments.str(), reusable.str(), classes.str(), walls.str(), bodies.str())) {
+           trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), candidates.str(), keys.str(),
+           models.str(), environments.str(), reusable.str(), classes.str(), walls.str(), bodies.str())) {
     by_trial[row[0].as<int64_t>()] = row[1].as<int64_t>();
   }
   if (!large.empty()) {
@@ -137,17 +143,19 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
       ids.Add(by_trial.at(trial));
       packed.AddBytes(body);
     }
-    transaction.exec_params("INSERT INTO samples (measurement_id, body) SELECT * FROM unnest($1::bigint[], $2::bytea[])", ids.str(),
-                            packed.str());
+    transaction.exec_params(
+        "INSERT INTO samples (measurement_id, body) SELECT * FROM unnest($1::bigint[], $2::bytea[])", ids.str(),
+        packed.str());
   }
   std::vector<int64_t> out;
   for (const auto& item : accepted) out.push_back(by_trial.at(item.trial.id));
   return out;
 }
 
-void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accepted, const std::vector<int64_t>& measurements) {
-  ArrayParameter trials, fences, evaluations, positions, graphs, ids, classes, details, messages, critical, speedups, lows, highs, errors,
-      candidates, baselines, compiles, unstable, self_reported, degenerate, environments, models;
+void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accepted,
+                   const std::vector<int64_t>& measurements) {
+  ArrayParameter trials, fences, evaluations, positions, graphs, ids, classes, details, messages, critical, speedups,
+      lows, highs, errors, candidates, baselines, compiles, unstable, self_reported, degenerate, environments, models;
   for (size_t i = 0; i < accepted.size(); ++i) {
     const v1::Measurement& measurement = *accepted[i].measurement;
     const TrialRow& trial = accepted[i].trial;
@@ -168,7 +176,9 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
     AddOptional(lows, interval, timing.low());
     AddOptional(highs, interval, timing.high());
     AddOptional(errors, interval,
-                interval ? measure::StandardErrorFromHalfWidth((timing.high() - timing.low()) / 2, std::max(2, timing.batches())) : 0);
+                interval ? measure::StandardErrorFromHalfWidth((timing.high() - timing.low()) / 2,
+                                                               std::max(2, timing.batches()))
+                         : 0);
     AddOptional(candidates, timing.candidate_quantiles_ns_size() == 5,
                 timing.candidate_quantiles_ns_size() == 5 ? timing.candidate_quantiles_ns(2) : 0);
     AddOptional(baselines, timing.baseline_quantiles_ns_size() == 5,
@@ -181,15 +191,21 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
     models.Add(accepted[i].device_model);
   }
   transaction.exec_params(
-      "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, measurement_id, outcome_class, detail, message, "
-      "critical_t, log_speedup, log_low, log_high, log_error, candidate_ns, baseline_ns, compile_ns, unstable, self_reported, "
-      "degenerate, environment_hash, device_model) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], "
-      "$5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], "
-      "$14::float8[], $15::float8[], $16::float8[], $17::bigint[], $18::boolean[], $19::boolean[], $20::boolean[], $21::text[], "
+      "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, measurement_id, outcome_class, "
+      "detail, message, "
+      "critical_t, log_speedup, log_low, log_high, log_error, candidate_ns, baseline_ns, compile_ns, unstable, "
+      "self_reported, "
+      "degenerate, environment_hash, device_model) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], "
+      "$4::int[], "
+      "$5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::float8[], "
+      "$13::float8[], "
+      "$14::float8[], $15::float8[], $16::float8[], $17::bigint[], $18::boolean[], $19::boolean[], $20::boolean[], "
+      "$21::text[], "
       "$22::text[])",
-      trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), ids.str(), classes.str(), details.str(),
-      messages.str(), critical.str(), speedups.str(), lows.str(), highs.str(), errors.str(), candidates.str(), baselines.str(),
-      compiles.str(), unstable.str(), self_reported.str(), degenerate.str(), environments.str(), models.str());
+      trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), ids.str(), classes.str(),
+      details.str(), messages.str(), critical.str(), speedups.str(), lows.str(), highs.str(), errors.str(),
+      candidates.str(), baselines.str(), compiles.str(), unstable.str(), self_reported.str(), degenerate.str(),
+      environments.str(), models.str());
   transaction.exec_params("DELETE FROM trials WHERE id = ANY($1::bigint[])", trials.str());
 }
 
@@ -203,11 +219,13 @@ absl::Status CheckMeasurement(const v1::Measurement& measurement) {
     return absl::InvalidArgumentError("detail is not known to this server");
   }
   if (measurement.outcome_class() == v1::CORRECT) {
-    if (measurement.comparisons().empty()) return absl::InvalidArgumentError("a correct measurement needs its comparisons");
+    if (measurement.comparisons().empty())
+      return absl::InvalidArgumentError("a correct measurement needs its comparisons");
     if (std::isnan(measurement.critical_t()) || measurement.critical_t() > 1) {
       return absl::InvalidArgumentError("a correct measurement's critical_t must be at most 1");
     }
-    if (!Timed(measurement)) return absl::InvalidArgumentError("a correct measurement needs a timing of at least one pair");
+    if (!Timed(measurement))
+      return absl::InvalidArgumentError("a correct measurement needs a timing of at least one pair");
   }
   if (Timed(measurement) && !std::isfinite(measurement.timing().log_speedup())) {
     return absl::InvalidArgumentError("timing.log_speedup must be finite");
@@ -225,7 +243,8 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
     if (const auto id = ParseInt(input->measurement.trial_id())) ids.Add(*id);
   }
   std::set<std::pair<int64_t, int64_t>> known;
-  for (const auto& row : transaction.exec_params("SELECT trial_id, fence FROM measurements WHERE trial_id = ANY($1::bigint[])", ids.str())) {
+  for (const auto& row : transaction.exec_params(
+           "SELECT trial_id, fence FROM measurements WHERE trial_id = ANY($1::bigint[])", ids.str())) {
     known.emplace(row[0].as<int64_t>(), row[1].as<int64_t>());
   }
   std::vector<Accepted> accepted;
@@ -250,8 +269,10 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
       continue;
     }
     if (!it->second.leased || it->second.fence != measurement.fence()) {
-      result.set_reason(it->second.leased ? Cat("the lease was lost: fence ", measurement.fence(), " is older than ", it->second.fence)
-                                          : Cat("the lease was lost: fence ", measurement.fence(), " is void, the trial waits again"));
+      result.set_reason(
+          it->second.leased
+              ? Cat("the lease was lost: fence ", measurement.fence(), " is older than ", it->second.fence)
+              : Cat("the lease was lost: fence ", measurement.fence(), " is void, the trial waits again"));
       continue;
     }
     if (it->second.worker_id != inputs[i]->worker_id) {
@@ -273,7 +294,8 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
   std::map<int64_t, int64_t> candidates;
   ArrayParameter evaluation_ids;
   for (const int64_t id : evaluations) evaluation_ids.Add(id);
-  for (const auto& row : transaction.exec_params("SELECT id, candidate_id FROM evaluations WHERE id = ANY($1::bigint[])", evaluation_ids.str())) {
+  for (const auto& row : transaction.exec_params(
+           "SELECT id, candidate_id FROM evaluations WHERE id = ANY($1::bigint[])", evaluation_ids.str())) {
     candidates[row[0].as<int64_t>()] = row[1].as<int64_t>();
   }
   std::map<std::pair<std::string, std::string>, std::string> models;

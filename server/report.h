@@ -21,8 +21,8 @@ struct ReportInput {
 // What is wrong with a measurement in itself; OK where nothing is.
 absl::Status CheckMeasurement(const v1::Measurement& measurement);
 
-// One result for each input, in order. `trials` is of Queue::Lock() with every trial named; those that end here leave it.
-// Evaluations that lost a trial from the queue are added to `touched`.
+// One result for each input, in order. `trials` is of Queue::Lock() with every trial named; those that end here leave
+// it. Evaluations that lost a trial from the queue are added to `touched`.
 std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue& queue,
                                           const std::vector<const ReportInput*>& inputs,
                                           std::map<int64_t, TrialRow>& trials, std::vector<int64_t>& touched);

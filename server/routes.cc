@@ -30,7 +30,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 bool IsField(std::string_view segment) { return segment.starts_with('{') && segment.ends_with('}'); }
 
 // Sets one field from text; repeated ones get one more value.
-absl::Status SetScalar(Message* message, const FieldDescriptor* field, const std::string& name, const std::string& text) {
+absl::Status SetScalar(Message* message, const FieldDescriptor* field, const std::string& name,
+                       const std::string& text) {
   const auto wrong = [&](std::string_view wanted) {
     return absl::InvalidArgumentError(Cat(name, " is '", text, "'; accepted: ", wanted));
   };
@@ -70,7 +71,8 @@ absl::Status SetScalar(Message* message, const FieldDescriptor* field, const std
       const EnumValueDescriptor* value = field->enum_type()->FindValueByName(text);
       if (value == nullptr) {
         std::vector<std::string> names;
-        for (int i = 0; i < field->enum_type()->value_count(); ++i) names.push_back(field->enum_type()->value(i)->name());
+        for (int i = 0; i < field->enum_type()->value_count(); ++i)
+          names.push_back(field->enum_type()->value(i)->name());
         return wrong(Join(names, ", "));
       }
       add ? reflection->AddEnum(message, field, value) : reflection->SetEnum(message, field, value);
@@ -87,11 +89,12 @@ absl::Status SetPath(Message* message, const std::string& name, const std::strin
     const Descriptor* type = message->GetDescriptor();
     const FieldDescriptor* field = type->FindFieldByName(std::string(parts[i]));
     if (field == nullptr) field = type->FindFieldByCamelcaseName(std::string(parts[i]));
-    if (field == nullptr || (i + 1 < parts.size() &&
-                             (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_repeated()))) {
+    if (field == nullptr ||
+        (i + 1 < parts.size() && (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || field->is_repeated()))) {
       std::vector<std::string> names;
       for (int k = 0; k < type->field_count(); ++k) names.push_back(type->field(k)->name());
-      return absl::InvalidArgumentError(Cat("there is no parameter '", name, "'; accepted: ", names.empty() ? "none" : Join(names, ", ")));
+      return absl::InvalidArgumentError(
+          Cat("there is no parameter '", name, "'; accepted: ", names.empty() ? "none" : Join(names, ", ")));
     }
     if (i + 1 == parts.size()) return SetScalar(message, field, name, text);
     message = message->GetReflection()->MutableMessage(message, field);
@@ -127,10 +130,12 @@ Route RouteOf(const google::protobuf::MethodDescriptor* method) {
     default:
       throw std::logic_error(method->full_name() + " has no google.api.http route");
   }
-  if (!rule.body().empty() && rule.body() != "*") throw std::logic_error(method->full_name() + ": the body must be \"*\"");
+  if (!rule.body().empty() && rule.body() != "*")
+    throw std::logic_error(method->full_name() + ": the body must be \"*\"");
   route.body = rule.body() == "*";
   std::string_view path = route.path;
-  if (const size_t colon = path.rfind(':'); colon != std::string_view::npos && path.find('/', colon) == std::string_view::npos) {
+  if (const size_t colon = path.rfind(':');
+      colon != std::string_view::npos && path.find('/', colon) == std::string_view::npos) {
     route.suffix = path.substr(colon + 1);
     path = path.substr(0, colon);
   }
@@ -211,9 +216,11 @@ absl::StatusOr<std::string> PercentDecode(std::string_view text, bool form) {
 absl::Status ReadRequest(const Match& match, std::string_view query, std::string_view body, Message* request) {
   if (match.route->body) {
     if (!body.empty()) {
-      const auto status = google::protobuf::util::JsonStringToMessage(google::protobuf::StringPiece(body.data(), body.size()), request);
-      if (!status.ok()) return absl::InvalidArgumentError(Cat("the body is not a ", request->GetDescriptor()->name(), ": ",
-                                                              std::string(status.message())));
+      const auto status =
+          google::protobuf::util::JsonStringToMessage(google::protobuf::StringPiece(body.data(), body.size()), request);
+      if (!status.ok())
+        return absl::InvalidArgumentError(
+            Cat("the body is not a ", request->GetDescriptor()->name(), ": ", std::string(status.message())));
     }
     if (!query.empty()) return absl::InvalidArgumentError("this path takes its fields in the body, not in the query");
   } else {
@@ -238,7 +245,9 @@ std::string WriteJson(const Message& message) {
   options.always_print_primitive_fields = true;
   std::string out;
   const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
-  if (!status.ok()) throw std::runtime_error(Cat("a ", message.GetDescriptor()->name(), " has no JSON form: ", std::string(status.message())));
+  if (!status.ok())
+    throw std::runtime_error(
+        Cat("a ", message.GetDescriptor()->name(), " has no JSON form: ", std::string(status.message())));
   return out;
 }
 

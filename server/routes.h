@@ -1,8 +1,9 @@
-// HTTP routes, derived at run time from the google.api.http options of the API's methods, and the JSON forms of requests and
-// answers.
+// HTTP routes, derived at run time from the google.api.http options of the API's methods, and the JSON forms of
+// requests and answers.
 //
-// A template is made of literal segments and fields in braces, with a verb behind a colon at the end: "/v1/tokens/{id}:revoke".
-// A field in braces takes one segment. With body "*" the body is the request; else its fields come from the query
+// A template is made of literal segments and fields in braces, with a verb behind a colon at the end:
+// "/v1/tokens/{id}:revoke". A field in braces takes one segment. With body "*" the body is the request; else its fields
+// come from the query
 // (`?page.size=10&graphs=a&graphs=b`, names as in the .proto or in lowerCamelCase). Fields of the path win.
 // Thread safety: Routes is immutable once made.
 #pragma once
@@ -22,11 +23,11 @@ namespace assay::server {
 
 struct Route {
   const google::protobuf::MethodDescriptor* method = nullptr;
-  std::string verb;                    // "GET", "POST", …
-  std::string path;                    // as written
-  std::vector<std::string> segments;   // "{field}" or a literal
-  std::string suffix;                  // what follows the colon; may be empty
-  bool body = false;                   // "*"
+  std::string verb;                   // "GET", "POST", …
+  std::string path;                   // as written
+  std::vector<std::string> segments;  // "{field}" or a literal
+  std::string suffix;                 // what follows the colon; may be empty
+  bool body = false;                  // "*"
 };
 
 struct Match {
@@ -39,8 +40,8 @@ class Routes {
   // A method without the option, or with a form that is not supported, is an error of the program: it throws.
   explicit Routes(const std::vector<const google::protobuf::MethodDescriptor*>& methods);
 
-  // NotFound: no such path. Unimplemented: the path is there, with other verbs, which the message lists. `target` is the
-  // request's path without the query.
+  // NotFound: no such path. Unimplemented: the path is there, with other verbs, which the message lists. `target` is
+  // the request's path without the query.
   absl::StatusOr<Match> Find(std::string_view verb, std::string_view path) const;
 
   const std::vector<Route>& all() const { return routes_; }
@@ -53,7 +54,8 @@ class Routes {
 absl::StatusOr<std::string> PercentDecode(std::string_view text, bool form);
 
 // Fills `request` from the three parts of a call. InvalidArgument says which part is wrong.
-absl::Status ReadRequest(const Match& match, std::string_view query, std::string_view body, google::protobuf::Message* request);
+absl::Status ReadRequest(const Match& match, std::string_view query, std::string_view body,
+                         google::protobuf::Message* request);
 
 // lowerCamelCase, with fields that have their default value.
 std::string WriteJson(const google::protobuf::Message& message);

@@ -20,7 +20,8 @@ using testing::HasSubstr;
 std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
   std::vector<const google::protobuf::MethodDescriptor*> out;
   for (const char* name : {"Suites", "Evaluations", "Leaderboard", "Workers", "Admin"}) {
-    const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(std::string("assay.v1.") + name);
+    const auto* service =
+        google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(std::string("assay.v1.") + name);
     EXPECT_NE(service, nullptr) << name;
     for (int i = 0; service != nullptr && i < service->method_count(); ++i) out.push_back(service->method(i));
   }
@@ -62,8 +63,8 @@ TEST_F(RoutesTest, ReadsTheQuery) {
   EXPECT_EQ(request.page().size(), 10);
   EXPECT_EQ(request.page().token(), "a b c");
   v1::GetCurveRequest curve;
-  ASSERT_TRUE(ReadRequest(*routes.Find("GET", "/v1/evaluations/7/curve"), "interpretation=DEFAULT&p=0&tFrom=-1.5&intervals=true", "",
-                          &curve)
+  ASSERT_TRUE(ReadRequest(*routes.Find("GET", "/v1/evaluations/7/curve"),
+                          "interpretation=DEFAULT&p=0&tFrom=-1.5&intervals=true", "", &curve)
                   .ok());
   EXPECT_EQ(curve.interpretation(), v1::DEFAULT);
   EXPECT_TRUE(curve.has_p());

@@ -62,8 +62,9 @@ measure::Interpretation InterpretationOf(v1::Interpretation interpretation) {
   }
 }
 
-absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>& outcomes, v1::Interpretation interpretation,
-                                    const ScoreOptions& options, const std::vector<double>& ts, bool intervals) {
+absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>& outcomes,
+                                    v1::Interpretation interpretation, const ScoreOptions& options,
+                                    const std::vector<double>& ts, bool intervals) {
   const auto scores = measure::ComputeCurve(outcomes, ts, options);
   if (!scores.ok()) return scores.status();
   v1::Curve curve;
@@ -108,7 +109,8 @@ absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>&
 }
 
 // All that the leaderboard shows of an evaluation but its rank and the evaluation itself.
-absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t id, const std::vector<GraphOutcome>& outcomes) {
+absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t id,
+                                               const std::vector<GraphOutcome>& outcomes) {
   v1::LeaderboardEntry entry;
   const std::vector<double> ts = {0, 1, 2, 3};
   const auto curve = MakeCurve(id, outcomes, v1::REPORT, {}, ts, true);
@@ -132,7 +134,8 @@ absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t
       "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY compile_ns) FILTER (WHERE outcome_class = 'correct'), 0), "
       "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY candidate_ns), 0), "
       "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY baseline_ns), 0), "
-      "coalesce(string_agg(DISTINCT device_model, ' + ') FILTER (WHERE device_model <> ''), ''), coalesce(bool_or(self_reported), false) "
+      "coalesce(string_agg(DISTINCT device_model, ' + ') FILTER (WHERE device_model <> ''), ''), "
+      "coalesce(bool_or(self_reported), false) "
       "FROM outcomes WHERE evaluation_id = $1",
       id);
   entry.set_unstable(row[0].as<int>());
@@ -150,8 +153,8 @@ std::vector<double> StandardLevels(measure::Interpretation interpretation) {
 }
 
 bool IsStandard(const v1::GetCurveRequest& request) {
-  return (!request.has_p() || request.p() == kPenalty) && (!request.has_b() || request.b() == kPenalty) && request.t_from() == 0 &&
-         request.t_to() == 0 && request.t_step() == 0 && !request.structures();
+  return (!request.has_p() || request.p() == kPenalty) && (!request.has_b() || request.b() == kPenalty) &&
+         request.t_from() == 0 && request.t_to() == 0 && request.t_step() == 0 && !request.structures();
 }
 
 }  // namespace
@@ -159,7 +162,8 @@ bool IsStandard(const v1::GetCurveRequest& request) {
 absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now) {
   const pqxx::result rows = transaction.exec_params(
       "SELECT b.runner, b.version FROM evaluations e JOIN targets b ON b.id = e.baseline_id WHERE e.id = $1 "
-      "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR NO KEY UPDATE OF e",
+      "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR "
+      "NO KEY UPDATE OF e",
       id);
   if (rows.empty()) return absl::OkStatus();
   const auto outcomes = LoadOutcomes(transaction, id);
@@ -175,18 +179,20 @@ absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::s
     packed.push_back(BytesParameter(curve->SerializeAsString()));
   }
   transaction.exec_params(
-      "INSERT INTO curves (evaluation_id, cohort, entry, report, peer_default, peer_extended) VALUES ($1, $2, $3, $4, $5, $6)", id,
-      Cat(entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()), BytesParameter(entry->SerializeAsString()),
-      packed[0], packed[1], packed[2]);
-  transaction.exec_params(fmt::format("UPDATE evaluations SET state = 'completed', completed = {} WHERE id = $1", now), id);
+      "INSERT INTO curves (evaluation_id, cohort, entry, report, peer_default, peer_extended) VALUES ($1, $2, $3, $4, "
+      "$5, $6)",
+      id, Cat(entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()),
+      BytesParameter(entry->SerializeAsString()), packed[0], packed[1], packed[2]);
+  transaction.exec_params(fmt::format("UPDATE evaluations SET state = 'completed', completed = {} WHERE id = $1", now),
+                          id);
   return absl::OkStatus();
 }
 
 std::vector<int64_t> FinishableEvaluations(Transaction& transaction) {
   std::vector<int64_t> out;
-  for (const auto& row : transaction.exec(
-           "SELECT id FROM evaluations e WHERE state IN ('queued', 'running') "
-           "AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) ORDER BY id")) {
+  for (const auto& row :
+       transaction.exec("SELECT id FROM evaluations e WHERE state IN ('queued', 'running') "
+                        "AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) ORDER BY id")) {
     out.push_back(row[0].as<int64_t>());
   }
   return out;
@@ -196,13 +202,15 @@ absl::Status GetCurve(Transaction& transaction, const v1::GetCurveRequest& reque
   const auto id = EvaluationId(request.id());
   if (!id.ok()) return id.status();
   const pqxx::result rows = transaction.exec_params(
-      "SELECT e.state, c.report, c.peer_default, c.peer_extended FROM evaluations e LEFT JOIN curves c ON c.evaluation_id = e.id "
+      "SELECT e.state, c.report, c.peer_default, c.peer_extended FROM evaluations e LEFT JOIN curves c ON "
+      "c.evaluation_id = e.id "
       "WHERE e.id = $1",
       *id);
   if (rows.empty()) return absl::NotFoundError(Cat("there is no evaluation ", *id, ": `assay status` lists them"));
   const v1::Interpretation interpretation =
       request.interpretation() == v1::INTERPRETATION_UNSPECIFIED ? v1::REPORT : request.interpretation();
-  if (!v1::Interpretation_IsValid(interpretation)) return absl::InvalidArgumentError("interpretation is not known to this server");
+  if (!v1::Interpretation_IsValid(interpretation))
+    return absl::InvalidArgumentError("interpretation is not known to this server");
   if (IsStandard(request) && !rows[0][1].is_null()) {
     const int column = interpretation == v1::REPORT ? 1 : interpretation == v1::DEFAULT ? 2 : 3;
     if (!response->ParseFromString(BytesFromText(rows[0][column].c_str()))) {
@@ -227,10 +235,13 @@ absl::Status GetCurve(Transaction& transaction, const v1::GetCurveRequest& reque
   if (request.t_from() == 0 && request.t_to() == 0 && request.t_step() == 0) {
     ts = StandardLevels(options.interpretation);
   } else {
-    if (request.t_step() > 0 && (request.t_to() - request.t_from()) / request.t_step() >= static_cast<double>(kLevels)) {
-      return absl::InvalidArgumentError(Cat("t_from, t_to and t_step give more than ", kLevels, " levels: take a larger t_step"));
+    if (request.t_step() > 0 &&
+        (request.t_to() - request.t_from()) / request.t_step() >= static_cast<double>(kLevels)) {
+      return absl::InvalidArgumentError(
+          Cat("t_from, t_to and t_step give more than ", kLevels, " levels: take a larger t_step"));
     }
-    const auto range = measure::LevelRange(request.t_from(), request.t_to(), request.t_step() == 0 ? 1 : request.t_step());
+    const auto range =
+        measure::LevelRange(request.t_from(), request.t_to(), request.t_step() == 0 ? 1 : request.t_step());
     if (!range.ok()) return range.status();
     ts = *range;
   }
@@ -264,10 +275,11 @@ absl::Status GetLeaderboard(Transaction& transaction, const v1::GetLeaderboardRe
   std::map<int64_t, v1::LeaderboardEntry> entries;
   std::map<int64_t, std::pair<int64_t, std::string>> places;  // baseline, cohort
   std::set<std::tuple<int64_t, std::string, int64_t>> seen;
-  for (const auto& row : transaction.exec_params(
-           "SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry FROM evaluations e JOIN curves c ON c.evaluation_id = e.id "
-           "WHERE e.suite_id = $1 AND e.state = 'completed' AND NOT e.partial ORDER BY e.id DESC",
-           suite_id)) {
+  for (const auto& row :
+       transaction.exec_params("SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry FROM evaluations e JOIN "
+                               "curves c ON c.evaluation_id = e.id "
+                               "WHERE e.suite_id = $1 AND e.state = 'completed' AND NOT e.partial ORDER BY e.id DESC",
+                               suite_id)) {
     const auto place = std::make_pair(row[1].as<int64_t>(), std::string(row[2].c_str()));
     if (!seen.emplace(place.first, place.second, row[3].as<int64_t>()).second && !request.all()) continue;
     const int64_t id = row[0].as<int64_t>();

@@ -12,7 +12,8 @@
 
 namespace assay::server {
 
-// Where every trial of the evaluation has its outcome: state completed, and the packed curve is written, once. Else nothing.
+// Where every trial of the evaluation has its outcome: state completed, and the packed curve is written, once. Else
+// nothing.
 absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now);
 
 // Evaluations that are not in a final state and have nothing queued.

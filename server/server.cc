@@ -30,7 +30,9 @@ namespace {
 // Whole or not at all, for others who wait for the file.
 absl::Status WriteFile(const std::string& path, const std::string& text, mode_t mode) {
   const std::string draft = Cat(path, ".", getpid());
-  const auto wrong = [&](std::string_view what) { return absl::UnavailableError(Cat("cannot ", what, " ", path, ": ", strerror(errno))); };
+  const auto wrong = [&](std::string_view what) {
+    return absl::UnavailableError(Cat("cannot ", what, " ", path, ": ", strerror(errno)));
+  };
   unlink(draft.c_str());
   const int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd < 0) return wrong("create");
@@ -63,7 +65,8 @@ class Running : public Server {
       : options_(options),
         database_(options.database, options.connections),
         queue_({.lease_seconds = options.lease_seconds}),
-        authenticator_(database_, {.calls_per_second = options.calls_per_second, .burst = 5 * options.calls_per_second}),
+        authenticator_(database_,
+                       {.calls_per_second = options.calls_per_second, .burst = 5 * options.calls_per_second}),
         api_(authenticator_, metrics_, std::max(2, options.connections - 3)),
         coordinator_(database_, queue_, metrics_),
         watcher_(database_) {
@@ -103,7 +106,8 @@ class Running : public Server {
     if (!front.ok()) return front.status();
     http_ = *std::move(front);
     if (!options_.port_file.empty()) {
-      const std::string text = boost::json::serialize(boost::json::object{{"grpc", grpc_->port()}, {"http", http_->port()}});
+      const std::string text =
+          boost::json::serialize(boost::json::object{{"grpc", grpc_->port()}, {"http", http_->port()}});
       return WriteFile(options_.port_file, text + "\n", 0644);
     }
     return absl::OkStatus();
@@ -141,7 +145,8 @@ class Running : public Server {
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = boost::json::serialize(boost::json::string(message.payload.data(), message.payload.size()));
+    const std::string text =
+        boost::json::serialize(boost::json::string(message.payload.data(), message.payload.size()));
     out.append(text.data(), text.data() + text.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedMessage>(); }
@@ -162,7 +167,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 void SetLogFormat(bool json) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   if (json) {
-    formatter->add_flag<EscapedMessage>('*').set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%*})");
+    formatter->add_flag<EscapedMessage>('*').set_pattern(
+        R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%*})");
   } else {
     formatter->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
   }

@@ -65,9 +65,10 @@ class ServerTest : public testing::Test {
     close(fd);
     return out;
   }
-  std::string Call(const std::string& verb, const std::string& path, const std::string& body = "", const std::string& host = "localhost") {
-    return Send(Cat(verb, " ", path, " HTTP/1.1\r\nHost: ", host, "\r\nConnection: close\r\nAuthorization: Bearer ", Token(),
-                    "\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  std::string Call(const std::string& verb, const std::string& path, const std::string& body = "",
+                   const std::string& host = "localhost") {
+    return Send(Cat(verb, " ", path, " HTTP/1.1\r\nHost: ", host, "\r\nConnection: close\r\nAuthorization: Bearer ",
+                    Token(), "\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
   }
 
   ServerOptions options_;
@@ -88,30 +89,38 @@ TEST_F(ServerTest, ServesTheApi) {
 
 TEST_F(ServerTest, RefusesWhatIsWrong) {
   EXPECT_THAT(Send("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
-  EXPECT_THAT(Send("GET /v1/suites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(Send("GET /v1/suites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 401"));
   EXPECT_THAT(Call("GET", "/v1/suites", "", "attacker.example"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(Call("GET", "/v1/suites", "", "localhost.attacker.example:80"), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(Call("DELETE", "/v1/suites"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(Call("POST", "/v1/suites", "{"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Call("POST", "/v1/suites", R"({"name": "A b"})"), HasSubstr("is not a suite's name"));
-  EXPECT_THAT(Send("POST /v1/suites HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n"), StartsWith("HTTP/1.1 413"));
-  EXPECT_THAT(Send(Cat("GET / HTTP/1.1\r\nHost: localhost\r\nX: ", std::string(40000, 'x'), "\r\n\r\n")), StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(Send("POST /v1/suites HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(Send(Cat("GET / HTTP/1.1\r\nHost: localhost\r\nX: ", std::string(40000, 'x'), "\r\n\r\n")),
+              StartsWith("HTTP/1.1 431"));
 }
 
 TEST_F(ServerTest, UploadsAreParsedAndCompared) {
-  const std::string bad = Call("POST", "/v1/graphs:upload", R"({"graphs": [{"model": "import os", "weightMeta": "", "info": "{}"}]})");
+  const std::string bad =
+      Call("POST", "/v1/graphs:upload", R"({"graphs": [{"model": "import os", "weightMeta": "", "info": "{}"}]})");
   EXPECT_THAT(bad, StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(bad, HasSubstr("graphs[0]: "));
   const std::string model =
-      "import torch\\n\\n\\nclass GraphModule(torch.nn.Module):\\n    def forward(self, x: torch.Tensor):\\n        y = x + 1\\n"
+      "import torch\\n\\n\\nclass GraphModule(torch.nn.Module):\\n    def forward(self, x: torch.Tensor):\\n        y "
+      "= x + 1\\n"
       "        return (y,)\\n";
   const std::string meta =
-      "class Program_weight_tensor_meta_x:\\n    name = \\\"x\\\"\\n    shape = [2]\\n    dtype = \\\"torch.float32\\\"\\n    device = "
+      "class Program_weight_tensor_meta_x:\\n    name = \\\"x\\\"\\n    shape = [2]\\n    dtype = "
+      "\\\"torch.float32\\\"\\n    device = "
       "\\\"cpu\\\"\\n    mean = 0.0\\n    std = 1.0\\n";
-  const std::string info = "{\\\"framework\\\": \\\"torch\\\", \\\"num_devices_required\\\": 1, \\\"num_nodes_required\\\": 1}";
+  const std::string info =
+      "{\\\"framework\\\": \\\"torch\\\", \\\"num_devices_required\\\": 1, \\\"num_nodes_required\\\": 1}";
   const auto upload = [&](const std::string& hash) {
     return Call("POST", "/v1/graphs:upload",
-                Cat(R"({"graphs": [{"hash": ")", hash, R"(", "model": ")", model, R"(", "weightMeta": ")", meta, R"(", "info": ")", info, R"("}]})"));
+                Cat(R"({"graphs": [{"hash": ")", hash, R"(", "model": ")", model, R"(", "weightMeta": ")", meta,
+                    R"(", "info": ")", info, R"("}]})"));
   };
   EXPECT_THAT(upload(std::string(64, '0')), HasSubstr("the canonical form's is"));
   EXPECT_THAT(upload(""), HasSubstr(R"({"stored":1})"));

@@ -14,7 +14,8 @@ struct StaticFile {
   std::string content_type;
 };
 
-// `path` is a URL's path; "/" is index.html, and so is a path without an extension (the page has routes of its own). NotFound.
+// `path` is a URL's path; "/" is index.html, and so is a path without an extension (the page has routes of its own).
+// NotFound.
 absl::StatusOr<StaticFile> ReadStaticFile(const std::string& folder, std::string_view path);
 
 }  // namespace assay::server

@@ -12,8 +12,8 @@
 #include "server/fair_queue.h"
 #include "server/graph_store.h"
 #include "server/target_store.h"
-#include "server/worker_store.h"
 #include "server/text.h"
+#include "server/worker_store.h"
 
 namespace assay::server {
 
@@ -28,7 +28,8 @@ absl::Status Decide(std::string_view name, double& value, double standard, doubl
 
 std::string Json(const google::protobuf::Message& message) {
   std::string out;
-  if (!google::protobuf::util::MessageToJsonString(message, &out).ok()) throw std::runtime_error("a message has no JSON form");
+  if (!google::protobuf::util::MessageToJsonString(message, &out).ok())
+    throw std::runtime_error("a message has no JSON form");
   return out;
 }
 
@@ -84,15 +85,17 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
   if (!standard.ok()) return absl::InvalidArgumentError(Cat("policy.name: ", standard.status().message()));
   double budget = policy.budget_seconds(), half_width = policy.half_width(), load = policy.load_timeout_seconds(),
          compile = policy.compile_timeout_seconds(), run = policy.run_timeout_seconds(), processes = policy.processes();
-  for (const absl::Status& status :
-       {Decide("budget_seconds", budget, standard->budget_seconds, 0.01, 3600),
-        Decide("half_width", half_width, standard->target_half_width, 0.0001, 1),
-        Decide("processes", processes, standard->processes, 1, 100), Decide("load_timeout_seconds", load, 300, 0.1, 86400),
-        Decide("compile_timeout_seconds", compile, 600, 0.1, 86400), Decide("run_timeout_seconds", run, 120, 0.1, 86400)}) {
+  for (const absl::Status& status : {Decide("budget_seconds", budget, standard->budget_seconds, 0.01, 3600),
+                                     Decide("half_width", half_width, standard->target_half_width, 0.0001, 1),
+                                     Decide("processes", processes, standard->processes, 1, 100),
+                                     Decide("load_timeout_seconds", load, 300, 0.1, 86400),
+                                     Decide("compile_timeout_seconds", compile, 600, 0.1, 86400),
+                                     Decide("run_timeout_seconds", run, 120, 0.1, 86400)}) {
     if (!status.ok()) return status;
   }
   if (policy.threads() < 0 || policy.threads() > 4096) {
-    return absl::InvalidArgumentError(Cat("policy.threads is ", policy.threads(), "; accepted: 0 (the worker's default) to 4096"));
+    return absl::InvalidArgumentError(
+        Cat("policy.threads is ", policy.threads(), "; accepted: 0 (the worker's default) to 4096"));
   }
   if (policy.memory_limit_bytes() < 0) return absl::InvalidArgumentError("policy.memory_limit_bytes is below 0");
   policy.set_budget_seconds(budget);
@@ -107,7 +110,8 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
 
 absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, const SubmissionLimits& limits,
                                int64_t submitter, const v1::CreateEvaluationRequest& request) {
-  const std::string client_key = request.client_key().empty() ? "none-" + RandomHex(16) : CleanText(request.client_key());
+  const std::string client_key =
+      request.client_key().empty() ? "none-" + RandomHex(16) : CleanText(request.client_key());
   if (client_key.size() > 200) return absl::InvalidArgumentError("client_key is longer than 200 bytes");
   const std::string request_hash = Sha256Hex(Json(request));
   transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('submit ' || $1, $2))", client_key, submitter);
@@ -116,7 +120,7 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   if (!before.empty()) {
     if (before[0][1].as<std::string>() != request_hash) {
       return absl::AlreadyExistsError(Cat("client_key '", client_key, "' was used for another request (evaluation ",
-                                                   before[0][0].c_str(), "): use a new key for a new request"));
+                                          before[0][0].c_str(), "): use a new key for a new request"));
     }
     return before[0][0].as<int64_t>();
   }
@@ -133,12 +137,13 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   if (!positions.ok()) return positions.status();
   if (static_cast<int>(positions->size()) > limits.trials) {
     return absl::InvalidArgumentError(Cat("the evaluation would have ", positions->size(), " trials; at most ",
-                                                   limits.trials, " are accepted: name fewer graphs"));
+                                          limits.trials, " are accepted: name fewer graphs"));
   }
   const std::vector<Offer> offers = AllOffers(transaction, queue.options().lease_seconds, queue.Now());
   const auto candidate = Resolve(request.candidate(), offers, "candidate");
   if (!candidate.ok()) return candidate.status();
-  const auto baseline = request.has_baseline() ? Resolve(request.baseline(), offers, "baseline") : DefaultBaseline(*candidate, offers);
+  const auto baseline =
+      request.has_baseline() ? Resolve(request.baseline(), offers, "baseline") : DefaultBaseline(*candidate, offers);
   if (!baseline.ok()) return baseline.status();
   const auto requirement = RequirementOf(*candidate, *baseline);
   if (!requirement.ok()) return requirement.status();
@@ -147,15 +152,18 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   const int64_t baseline_id = StoreTarget(transaction, *baseline);
   const std::string policy_json = Json(*policy);
   LockClass(transaction, *requirement, request.priority());
-  const int64_t id = transaction
-                         .exec_params1(fmt::format("INSERT INTO evaluations (client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, "
-                                                   "policy, partial, fresh, priority, trial_count, created) "
-                                                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {}) RETURNING id",
-                                                   queue.Now()),
-                                       client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, policy_json,
-                                       static_cast<int>(positions->size()) < suite->graphs_size(), request.fresh(), request.priority(),
-                                       static_cast<int>(positions->size()))[0]
-                         .as<int64_t>();
+  const int64_t id =
+      transaction
+          .exec_params1(
+              fmt::format(
+                  "INSERT INTO evaluations (client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, "
+                  "policy, partial, fresh, priority, trial_count, created) "
+                  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {}) RETURNING id",
+                  queue.Now()),
+              client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, policy_json,
+              static_cast<int>(positions->size()) < suite->graphs_size(), request.fresh(), request.priority(),
+              static_cast<int>(positions->size()))[0]
+          .as<int64_t>();
   ArrayParameter place, hashes, keys;
   for (const int position : *positions) {
     const std::string& hash = suite->graphs(position).hash();
@@ -165,10 +173,14 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   }
   // Expected seconds: the last time this candidate took on the graph, else any candidate, else a guess.
   transaction.exec_params(
-      "INSERT INTO trials (evaluation_id, position, graph_hash, submitter, requirement, reuse_key, fresh, priority, fair_tag, expected_seconds) "
-      "SELECT $1::bigint, u.position, u.hash, $2::bigint, $3::text, u.key, $4::boolean, $5::int, 'infinity', greatest(0.01, coalesce("
-      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash AND m.candidate_id = $6::bigint ORDER BY id DESC LIMIT 1),"
-      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash ORDER BY candidate_id DESC, id DESC LIMIT 1),"
+      "INSERT INTO trials (evaluation_id, position, graph_hash, submitter, requirement, reuse_key, fresh, priority, "
+      "fair_tag, expected_seconds) "
+      "SELECT $1::bigint, u.position, u.hash, $2::bigint, $3::text, u.key, $4::boolean, $5::int, 'infinity', "
+      "greatest(0.01, coalesce("
+      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash AND m.candidate_id = $6::bigint ORDER BY "
+      "id DESC LIMIT 1),"
+      "  (SELECT wall_seconds FROM measurements m WHERE m.graph_hash = u.hash ORDER BY candidate_id DESC, id DESC "
+      "LIMIT 1),"
       "  $7::float8 + 5 + 0.01 * g.operations)) "
       "FROM unnest($8::int[], $9::text[], $10::text[]) AS u(position, hash, key) JOIN graphs g ON g.hash = u.hash",
       id, submitter, *requirement, request.fresh(), request.priority(), candidate_id,

@@ -28,8 +28,9 @@ absl::StatusOr<v1::GraphSample> Check(const v1::GraphSample& given, int number) 
   const graph::Sample canonical = graph::Canonical(*parsed);
   const std::string hash = graph::HashOfCanonical(canonical);
   if (!given.hash().empty() && given.hash() != hash) {
-    return absl::InvalidArgumentError(Cat(where, "the hash given is ", given.hash(), ", the canonical form's is ", hash, " (",
-                                          std::string(graph::kCanonicalVersion), "): the client is of another version"));
+    return absl::InvalidArgumentError(Cat(where, "the hash given is ", given.hash(), ", the canonical form's is ", hash,
+                                          " (", std::string(graph::kCanonicalVersion),
+                                          "): the client is of another version"));
   }
   v1::GraphSample out;
   out.set_hash(hash);
@@ -49,19 +50,23 @@ absl::Status CheckSuite(const v1::CreateSuiteRequest& request) {
                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos &&
                     std::string_view("._-").find(name[0]) == std::string_view::npos;
   if (!good) {
-    return absl::InvalidArgumentError(Cat("name: '", CleanText(name), "' is not a suite's name: 1 to 64 of a-z, 0-9, '.', '_', '-', "
+    return absl::InvalidArgumentError(Cat("name: '", CleanText(name),
+                                          "' is not a suite's name: 1 to 64 of a-z, 0-9, '.', '_', '-', "
                                           "the first a letter or a digit"));
   }
   if (request.graphs().empty()) return absl::InvalidArgumentError("graphs is empty: a suite has at least one");
-  if (request.graphs_size() > kMostSuiteGraphs) return absl::InvalidArgumentError(Cat("graphs: at most ", kMostSuiteGraphs));
+  if (request.graphs_size() > kMostSuiteGraphs)
+    return absl::InvalidArgumentError(Cat("graphs: at most ", kMostSuiteGraphs));
   std::set<std::string> names;
   for (int i = 0; i < request.graphs_size(); ++i) {
     const v1::SuiteGraph& graph = request.graphs(i);
     if (graph.name().empty() || graph.name().size() > kLongestName || CleanText(graph.name()) != graph.name()) {
       return absl::InvalidArgumentError(Cat("graphs[", i, "].name must be 1 to ", kLongestName, " bytes of text"));
     }
-    if (!names.insert(graph.name()).second) return absl::InvalidArgumentError(Cat("graphs: the name '", graph.name(), "' is there twice"));
-    if (!IsHash(graph.hash())) return absl::InvalidArgumentError(Cat("graphs[", i, "].hash is not 64 lower-case hex digits"));
+    if (!names.insert(graph.name()).second)
+      return absl::InvalidArgumentError(Cat("graphs: the name '", graph.name(), "' is there twice"));
+    if (!IsHash(graph.hash()))
+      return absl::InvalidArgumentError(Cat("graphs[", i, "].hash is not 64 lower-case hex digits"));
   }
   return absl::OkStatus();
 }
@@ -71,8 +76,10 @@ absl::Status CheckSuite(const v1::CreateSuiteRequest& request) {
 void AddSuites(Api& api, const Services& services) {
   Database& database = services.database;
   api.Add<v1::FindMissingGraphsRequest, v1::FindMissingGraphsResponse>(
-      "assay.v1.Suites.FindMissingGraphs", [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
-        if (request.hashes_size() > kMostHashes) return absl::InvalidArgumentError(Cat("hashes: at most ", kMostHashes));
+      "assay.v1.Suites.FindMissingGraphs",
+      [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
+        if (request.hashes_size() > kMostHashes)
+          return absl::InvalidArgumentError(Cat("hashes: at most ", kMostHashes));
         return database.Run([&](Transaction& transaction) {
           response->Clear();
           for (const auto& hash : MissingGraphs(transaction, {request.hashes().begin(), request.hashes().end()})) {
@@ -82,9 +89,11 @@ void AddSuites(Api& api, const Services& services) {
         });
       });
   api.Add<v1::UploadGraphsRequest, v1::UploadGraphsResponse>(
-      "assay.v1.Suites.UploadGraphs", [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
+      "assay.v1.Suites.UploadGraphs",
+      [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
         if (request.ByteSizeLong() > kMostUploadBytes) {
-          return absl::InvalidArgumentError(Cat("an upload is at most ", kMostUploadBytes >> 20, " MiB: send fewer graphs at once"));
+          return absl::InvalidArgumentError(
+              Cat("an upload is at most ", kMostUploadBytes >> 20, " MiB: send fewer graphs at once"));
         }
         std::vector<v1::GraphSample> graphs;
         std::set<std::string> hashes;
@@ -98,16 +107,17 @@ void AddSuites(Api& api, const Services& services) {
           return absl::OkStatus();
         });
       });
-  api.Add<v1::GetGraphRequest, v1::GraphSample>(
-      "assay.v1.Suites.GetGraph", [&database](const v1::Token&, const auto& request, auto* response) {
-        return database.Run([&](Transaction& transaction) {
-          auto graph = LoadGraph(transaction, CleanText(request.hash()));
-          if (graph.ok()) *response = *std::move(graph);
-          return graph.status();
-        });
-      });
+  api.Add<v1::GetGraphRequest, v1::GraphSample>("assay.v1.Suites.GetGraph",
+                                                [&database](const v1::Token&, const auto& request, auto* response) {
+                                                  return database.Run([&](Transaction& transaction) {
+                                                    auto graph = LoadGraph(transaction, CleanText(request.hash()));
+                                                    if (graph.ok()) *response = *std::move(graph);
+                                                    return graph.status();
+                                                  });
+                                                });
   api.Add<v1::CreateSuiteRequest, v1::Suite>(
-      "assay.v1.Suites.CreateSuite", [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
+      "assay.v1.Suites.CreateSuite",
+      [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
         if (const absl::Status status = CheckSuite(request); !status.ok()) return status;
         return database.Run([&](Transaction& transaction) {
           auto suite = StoreSuite(transaction, request);
@@ -115,14 +125,15 @@ void AddSuites(Api& api, const Services& services) {
           return suite.status();
         });
       });
-  api.Add<v1::ListSuitesRequest, v1::ListSuitesResponse>(
-      "assay.v1.Suites.ListSuites", [&database](const v1::Token&, const auto&, auto* response) {
-        return database.Run([&](Transaction& transaction) {
-          response->Clear();
-          for (auto& suite : ListSuites(transaction)) *response->add_suites() = std::move(suite);
-          return absl::OkStatus();
-        });
-      });
+  api.Add<v1::ListSuitesRequest, v1::ListSuitesResponse>("assay.v1.Suites.ListSuites",
+                                                         [&database](const v1::Token&, const auto&, auto* response) {
+                                                           return database.Run([&](Transaction& transaction) {
+                                                             response->Clear();
+                                                             for (auto& suite : ListSuites(transaction))
+                                                               *response->add_suites() = std::move(suite);
+                                                             return absl::OkStatus();
+                                                           });
+                                                         });
   api.Add<v1::GetSuiteRequest, v1::Suite>(
       "assay.v1.Suites.GetSuite", [&database](const v1::Token&, const auto& request, auto* response) {
         return database.Run([&](Transaction& transaction) {

@@ -13,7 +13,8 @@ int64_t StoreTarget(Transaction& transaction, const ResolvedTarget& target) {
   transaction.exec_params("INSERT INTO runner_environments (hash, name) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                           offer.environment_hash, offer.environment);
   transaction.exec_params(
-      "INSERT INTO targets (key, name, compiler, version, runner, runner_build, trusted, environment, environment_hash, "
+      "INSERT INTO targets (key, name, compiler, version, runner, runner_build, trusted, environment, "
+      "environment_hash, "
       "device_kind, options) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
       key, target.name(), offer.compiler, offer.version, offer.runner, offer.build, offer.trusted, offer.environment,
       offer.environment_hash, offer.device_kind, CanonicalJson(target.options));
@@ -24,10 +25,10 @@ std::map<int64_t, v1::Target> LoadTargets(Transaction& transaction, const std::s
   ArrayParameter wanted;
   for (const int64_t id : ids) wanted.Add(id);
   std::map<int64_t, v1::Target> out;
-  for (const auto& row : transaction.exec_params(
-           "SELECT id, name, compiler, version, runner, environment, environment_hash, device_kind, options FROM targets "
-           "WHERE id = ANY($1::bigint[])",
-           wanted.str())) {
+  for (const auto& row : transaction.exec_params("SELECT id, name, compiler, version, runner, environment, "
+                                                 "environment_hash, device_kind, options FROM targets "
+                                                 "WHERE id = ANY($1::bigint[])",
+                                                 wanted.str())) {
     v1::Target& target = out[row[0].as<int64_t>()];
     target.set_name(row[1].c_str());
     target.set_compiler(row[2].c_str());

@@ -35,8 +35,8 @@ NewToken CreateToken(Transaction& transaction, const std::string& name, v1::Role
   out.secret = "assay_" + RandomHex(32);
   out.token = TokenOf(transaction.exec_params1(
       Cat("INSERT INTO tokens (name, role, secret_hash, expires) VALUES ($1, $2, decode($3, 'hex'), "
-                   "CASE WHEN $4::float8 > 0 THEN now() + make_interval(secs => $4::float8 * 86400) END) RETURNING ",
-                   kColumns),
+          "CASE WHEN $4::float8 > 0 THEN now() + make_interval(secs => $4::float8 * 86400) END) RETURNING ",
+          kColumns),
       name, RoleName(role), Sha256Hex(out.secret), days));
   return out;
 }
@@ -57,10 +57,10 @@ absl::StatusOr<v1::Token> RevokeToken(Transaction& transaction, int64_t id) {
 }
 
 std::optional<v1::Token> FindToken(Transaction& transaction, const std::string& secret) {
-  const pqxx::result rows = transaction.exec_params(
-      Cat("SELECT ", kColumns,
-                   " FROM tokens WHERE secret_hash = decode($1, 'hex') AND revoked IS NULL AND (expires IS NULL OR expires > now())"),
-      Sha256Hex(secret));
+  const pqxx::result rows = transaction.exec_params(Cat("SELECT ", kColumns,
+                                                        " FROM tokens WHERE secret_hash = decode($1, 'hex') AND "
+                                                        "revoked IS NULL AND (expires IS NULL OR expires > now())"),
+                                                    Sha256Hex(secret));
   if (rows.empty()) return std::nullopt;
   return TokenOf(rows[0]);
 }

@@ -1,11 +1,11 @@
 #include "server/worker_store.h"
-#include "server/text.h"
 
 #include <map>
 #include <pqxx/pqxx>
 
 #include "fmt/format.h"
 #include "google/protobuf/util/time_util.h"
+#include "server/text.h"
 
 namespace assay::server {
 
@@ -16,17 +16,20 @@ bool StoreWorker(Transaction& transaction, const v1::SynchroniseRequest& request
   *kept.mutable_devices() = request.devices();
   std::string body;
   kept.SerializeToString(&body);
-  const bool draining = transaction
-                            .exec_params1(fmt::format("INSERT INTO workers AS w (id, incarnation, name, version, sandbox, runners, last_seen, token_id) "
-                                                      "VALUES ($1, $2, $3, $4, $5, $6, {}, nullif($7::bigint, 0)) "
-                                                      "ON CONFLICT (id) DO UPDATE SET draining = w.draining AND w.incarnation = excluded.incarnation, "
-                                                      "incarnation = excluded.incarnation, name = excluded.name, version = excluded.version, "
-                                                      "sandbox = excluded.sandbox, runners = excluded.runners, last_seen = excluded.last_seen, "
-                                                      "token_id = excluded.token_id RETURNING draining",
-                                                      now),
-                                          request.worker_id(), request.incarnation(), request.name(), request.version(), request.sandbox(),
-                                          BytesParameter(body), token_id)[0]
-                            .as<bool>();
+  const bool draining =
+      transaction
+          .exec_params1(
+              fmt::format(
+                  "INSERT INTO workers AS w (id, incarnation, name, version, sandbox, runners, last_seen, token_id) "
+                  "VALUES ($1, $2, $3, $4, $5, $6, {}, nullif($7::bigint, 0)) "
+                  "ON CONFLICT (id) DO UPDATE SET draining = w.draining AND w.incarnation = excluded.incarnation, "
+                  "incarnation = excluded.incarnation, name = excluded.name, version = excluded.version, "
+                  "sandbox = excluded.sandbox, runners = excluded.runners, last_seen = excluded.last_seen, "
+                  "token_id = excluded.token_id RETURNING draining",
+                  now),
+              request.worker_id(), request.incarnation(), request.name(), request.version(), request.sandbox(),
+              BytesParameter(body), token_id)[0]
+          .as<bool>();
   ArrayParameter ids, kinds, models, uuids, memory;
   for (const auto& device : request.devices()) {
     ids.Add(device.id());
@@ -42,7 +45,8 @@ bool StoreWorker(Transaction& transaction, const v1::SynchroniseRequest& request
       "INSERT INTO devices AS d (worker_id, id, kind, model, uuid, memory_bytes) SELECT $1, * FROM said "
       "ON CONFLICT (worker_id, id) DO UPDATE SET kind = excluded.kind, model = excluded.model, uuid = excluded.uuid, "
       "  memory_bytes = excluded.memory_bytes "
-      "WHERE (d.kind, d.model, d.uuid, d.memory_bytes) IS DISTINCT FROM (excluded.kind, excluded.model, excluded.uuid, excluded.memory_bytes)",
+      "WHERE (d.kind, d.model, d.uuid, d.memory_bytes) IS DISTINCT FROM (excluded.kind, excluded.model, excluded.uuid, "
+      "excluded.memory_bytes)",
       request.worker_id(), ids.str(), kinds.str(), models.str(), uuids.str(), memory.str());
   return draining;
 }
@@ -60,7 +64,8 @@ std::vector<v1::Worker> ListWorkers(Transaction& transaction, double live_second
     worker.set_name(row[1].c_str());
     worker.set_version(row[2].c_str());
     v1::SynchroniseRequest said;
-    if (!said.ParseFromString(BytesFromText(row[3].c_str()))) throw std::runtime_error("a stored worker is not readable");
+    if (!said.ParseFromString(BytesFromText(row[3].c_str())))
+      throw std::runtime_error("a stored worker is not readable");
     *worker.mutable_runners() = said.runners();
     *worker.mutable_devices() = said.devices();
     worker.set_live(row[4].as<bool>());
@@ -70,7 +75,8 @@ std::vector<v1::Worker> ListWorkers(Transaction& transaction, double live_second
     index[worker.worker_id()] = out.size();
     out.push_back(std::move(worker));
   }
-  for (const auto& row : transaction.exec("SELECT worker_id, id, fence, phase FROM trials WHERE state = 'leased' ORDER BY id")) {
+  for (const auto& row :
+       transaction.exec("SELECT worker_id, id, fence, phase FROM trials WHERE state = 'leased' ORDER BY id")) {
     const auto it = index.find(row[0].c_str());
     if (it == index.end()) continue;
     v1::HeldTrial* held = out[it->second].add_held();
