@@ -62,7 +62,8 @@ def test_parts_that_die_are_started_again_and_nothing_is_lost(up):
     assay, process = up
     assay.run("import", SAMPLES, "--suite", "bundled")
     evaluation = assay.json("evaluate", "--suite", "bundled", "--target", "torchscript", "--policy", "sweep", "--graphs", "mlp,lstm_cell,in_place")
-    with assay.popen("watch", evaluation["id"]) as watch:
+    with assay.popen("watch", evaluation["id"], "--json") as watch:
+        assert watch.stdout.readline()  # it has reached the server once; from then on it is patient
         os.kill(pid_of(assay.home, "assay-worker"), signal.SIGKILL)
         os.kill(pid_of(assay.home, "assay-server"), signal.SIGKILL)
         os.kill(pid_of(assay.home, "/postgres"), signal.SIGKILL)
