@@ -161,8 +161,7 @@ int64_t MemoryLimitOf(const Config& config, const fs::path& root) {
   return (limit > 0 && total > 0 ? std::min(limit, total) : std::max(limit, total)) / 5 * 4;
 }
 
-Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, bool memory_enforced,
-                               const fs::path& root) {
+Environment CaptureEnvironment(const Config& config, bool memory_enforced, const fs::path& root) {
   constexpr int64_t kGiB = int64_t{1} << 30;
   Environment environment;
   json::object system;
@@ -182,42 +181,36 @@ Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunn
   // Rounded: what the kernel keeps for itself differs a little from boot to boot.
   json::object memory = {{"gib", (total + kGiB / 2) / kGiB}};
 
-  json::array devices, software;
-  std::set<std::string> cohort_models;
-  json::array cohort_software;
-  std::set<std::string> seen;
-  for (const KnownRunner& runner : runners) {
-    json::array compilers;
-    for (const v1::Compiler& compiler : runner.offer.compilers()) {
-      compilers.push_back(json::object({{"name", compiler.name()}, {"version", compiler.version()}}));
-    }
-    software.push_back(json::object({{"runner", runner.offer.name()},
-                                     {"version", runner.offer.version()},
-                                     {"build", runner.offer.build()},
-                                     {"environment", runner.offer.environment()},
-                                     {"environment_hash", runner.offer.environment_hash()},
-                                     {"compilers", std::move(compilers)}}));
-    cohort_software.push_back(json::value(runner.offer.name() + " " + runner.offer.version()));
-    for (const v1::Device& device : runner.devices) {
-      if (!seen.insert(device.id()).second) continue;
-      devices.push_back(json::object({{"id", device.id()}, {"kind", device.kind()}, {"model", device.model()}}));
-      cohort_models.insert(device.model());
-    }
-  }
   environment.json = {{"cpu", Cpu(root)},
                       {"system", std::move(system)},
                       {"memory", std::move(memory)},
                       {"limits", std::move(limits)},
-                      {"devices", std::move(devices)},
-                      {"software", std::move(software)},
                       {"sandbox", std::string(Name(config.sandbox))},
                       {"threads", config.threads},
                       {"pinned_cpus", json::value_from(config.cpus)},
                       {"memory_enforced", memory_enforced ? "cgroup" : "none"}};
-  environment.json["cohort"] = json::object(
-      {{"devices", fmt::format("{}", fmt::join(cohort_models, "; "))}, {"software", std::move(cohort_software)}});
   environment.hash = graph::Sha256Hex(StableText(environment.json));
   environment.memory_limit_bytes = MemoryLimitOf(config, root);
+  return environment;
+}
+
+Environment ForTrial(const Environment& machine, const v1::Device& device,
+                     const std::vector<const KnownRunner*>& runners) {
+  Environment environment = machine;
+  json::array software, cohort_software;
+  for (const KnownRunner* runner : runners) {
+    const v1::Runner& offer = runner->offer;
+    software.push_back(json::object({{"runner", offer.name()},
+                                     {"version", offer.version()},
+                                     {"build", offer.build()},
+                                     {"environment", offer.environment()},
+                                     {"environment_hash", offer.environment_hash()}}));
+    cohort_software.push_back(json::value(offer.name() + " " + offer.version()));
+  }
+  environment.json["device"] = json::object({{"id", device.id()}, {"kind", device.kind()}, {"model", device.model()}});
+  environment.json["software"] = std::move(software);
+  environment.json["cohort"] = json::object({{"device", device.model()}, {"software", std::move(cohort_software)}});
+  environment.hash = graph::Sha256Hex(StableText(environment.json));
   return environment;
 }
 

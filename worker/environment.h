@@ -25,8 +25,12 @@ struct Environment {
 int64_t MemoryLimitOf(const Config& config, const std::filesystem::path& root = "/");
 
 // `memory_enforced` says whether runners are held to it. `root` is "/" but in tests: where /proc and /sys are found.
-Environment CaptureEnvironment(const Config& config, const std::vector<KnownRunner>& runners, bool memory_enforced,
-                               const std::filesystem::path& root = "/");
+Environment CaptureEnvironment(const Config& config, bool memory_enforced, const std::filesystem::path& root = "/");
+
+// The machine's environment with the device and the runners that one trial uses: other runners of the worker change
+// nothing in it. `cohort` in it is the device's model and the runners' versions: what may be ranked together.
+Environment ForTrial(const Environment& machine, const v1::Device& device,
+                     const std::vector<const KnownRunner*>& runners);
 
 // Load average, clocks of the CPUs, temperatures, throttling counts: what the system tells of them.
 boost::json::object CaptureConditions(const std::filesystem::path& root = "/");

@@ -51,7 +51,7 @@ class EnvironmentTest : public FolderTest {
 };
 
 TEST_F(EnvironmentTest, ReadsWhatDecidesTimes) {
-  const Environment environment = CaptureEnvironment(Config(), {}, false, folder_);
+  const Environment environment = CaptureEnvironment(Config(), false, folder_);
   const std::string text = StableText(environment.json);
   EXPECT_THAT(text, HasSubstr("\"model name\":\"Test CPU\""));
   EXPECT_THAT(text, HasSubstr("\"logical_cpus\":2"));
@@ -63,14 +63,29 @@ TEST_F(EnvironmentTest, ReadsWhatDecidesTimes) {
 }
 
 TEST_F(EnvironmentTest, HashIsOfWhatStays) {
-  const std::string hash = CaptureEnvironment(Config(), {}, false, folder_).hash;
+  const std::string hash = CaptureEnvironment(Config(), false, folder_).hash;
   EXPECT_EQ(hash.size(), 64u);
   Write("proc/loadavg", "9.00 9.00 9.00 1/100 1234\n");
   Write("proc/meminfo", "MemTotal:       16777000 kB\n");
   Write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1000000\n");
-  EXPECT_EQ(CaptureEnvironment(Config(), {}, false, folder_).hash, hash);
+  EXPECT_EQ(CaptureEnvironment(Config(), false, folder_).hash, hash);
   Write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
-  EXPECT_NE(CaptureEnvironment(Config(), {}, false, folder_).hash, hash);
+  EXPECT_NE(CaptureEnvironment(Config(), false, folder_).hash, hash);
+}
+
+TEST_F(EnvironmentTest, ATrialsHashIsOfItsOwnRunners) {
+  const Environment machine = CaptureEnvironment(Config(), false, folder_);
+  KnownRunner one, two;
+  one.offer.set_name("torch");
+  one.offer.set_version("2");
+  two.offer.set_name("torch");
+  two.offer.set_version("3");
+  v1::Device device;
+  device.set_model("Test CPU");
+  const Environment environment = ForTrial(machine, device, {&one});
+  EXPECT_EQ(environment.hash, ForTrial(machine, device, {&one}).hash);
+  EXPECT_NE(environment.hash, ForTrial(machine, device, {&two}).hash);
+  EXPECT_THAT(StableText(environment.json), HasSubstr(R"("cohort":{"device":"Test CPU","software":["torch 2"]})"));
 }
 
 TEST_F(EnvironmentTest, ConditionsMove) {

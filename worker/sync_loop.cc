@@ -88,7 +88,8 @@ absl::Status SyncLoop::Run() {
   bool known = false;
   while (!Done()) {
     double wait_seconds = 0;
-    const v1::SynchroniseRequest request = MakeRequest(wait_seconds);
+    v1::SynchroniseRequest request = MakeRequest(wait_seconds);
+    if (!known) request.set_wait_seconds(0);  // announces the worker without waiting for work
     const absl::StatusOr<v1::SynchroniseResponse> response = service_.Synchronise(request, calls_.get_token());
     if (!response.ok()) {
       if (Done()) break;

@@ -173,6 +173,7 @@ class SyncLoopTest : public testing::Test {
 };
 
 TEST_F(SyncLoopTest, RunsAndReportsWhatItIsGiven) {
+  EXPECT_EQ(service_.NextSync(v1::SynchroniseResponse()).wait_seconds(), 0) << "the first call announces the worker";
   v1::SynchroniseRequest request = service_.NextSync(Assign("t1", 5));
   EXPECT_THAT(request.free_devices(), ElementsAre("cpu"));
   EXPECT_GT(request.wait_seconds(), 0);

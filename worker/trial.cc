@@ -60,8 +60,7 @@ class Trial {
     m_.set_device(context_.device.id());
     m_.set_sandbox(std::string(Name(context_.config.sandbox)));
     m_.set_replay(std::string(graph::kReplayVersion));
-    m_.set_environment_hash(context_.environment.hash);
-    ToStruct(context_.environment.json, m_.mutable_environment());
+    TellEnvironment(context_.environment);
     m_.set_critical_t(0);
     Steps(fetch);
     if (stop_.stop_requested()) return absl::CancelledError("the trial was ended");
@@ -144,6 +143,11 @@ class Trial {
     return true;
   }
 
+  void TellEnvironment(const Environment& environment) {
+    m_.set_environment_hash(environment.hash);
+    ToStruct(environment.json, m_.mutable_environment());
+  }
+
   bool FindRunners() {
     for (TrialArm& arm : arms_) {
       const std::string environment = arm.target.environment().empty() ? "default" : arm.target.environment();
@@ -178,6 +182,9 @@ class Trial {
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
     }
     shared_ = arms_[0].runner == arms_[1].runner;
+    std::vector<const KnownRunner*> runners = {arms_[kBaselineArm].runner};
+    if (!shared_) runners.push_back(arms_[kCandidateArm].runner);
+    TellEnvironment(ForTrial(context_.environment, context_.device, runners));
     return true;
   }
 
@@ -219,7 +226,8 @@ class Trial {
   }
 
   bool Lock() {
-    phases_.Begin("lock", /*harness=*/true);
+    // Not Assay's own cost: the device is in use by another worker.
+    phases_.Begin("lock", /*harness=*/false);
     const std::string& uuid = context_.device.uuid();
     absl::StatusOr<runner::UniqueFd> lock =
         LockDevice(context_.config.lock_dir, uuid.empty() ? context_.device.id() : uuid, stop_);

@@ -90,7 +90,7 @@ class TrialTest : public testing::Test {
   }
 
   absl::StatusOr<v1::Measurement> Run(const v1::Assignment& assignment, std::stop_token stop = {}) {
-    const Environment environment = CaptureEnvironment(config_, runners_, false);
+    const Environment environment = CaptureEnvironment(config_, false);
     TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
     return RunTrial(
         context, assignment, [&](std::string_view) { return sample_; }, stop,
@@ -364,7 +364,7 @@ TEST_F(TrialTest, StopsWhenToldTo) {
   v1::Assignment assignment = Assign("run-hang");
   absl::StatusOr<v1::Measurement> result;
   std::jthread stopper;
-  const Environment environment = CaptureEnvironment(config_, runners_, false);
+  const Environment environment = CaptureEnvironment(config_, false);
   TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
   result = RunTrial(
       context, assignment, [&](std::string_view) { return sample_; }, source.get_token(),
@@ -382,7 +382,7 @@ TEST_F(TrialTest, WaitsForTheDevice) {
       ::open((config_.lock_dir / "device-fake-cpu.lock").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0644));
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   std::stop_source source;
-  const Environment environment = CaptureEnvironment(config_, runners_, false);
+  const Environment environment = CaptureEnvironment(config_, false);
   TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
   std::jthread stopper;
   absl::StatusOr<v1::Measurement> result = RunTrial(
