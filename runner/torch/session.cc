@@ -201,6 +201,7 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   absl::StatusOr<c10::Device> device = FindDevice(String(params, "device"));
   Check(device.status(), "unsupported");
   runner::UniqueFd tensors = Descriptor(message, "tensors");
+  if (runner::UniqueFd lock = message.TakeFd("lock"); lock.valid()) lock_ = std::move(lock);
   compiled_.clear();
   loaded_.reset();
   at::set_num_threads(threads == 0 ? default_threads_ : static_cast<int>(threads));

@@ -56,6 +56,7 @@ class Session {
   void Seed() const;
 
   runner::Channel channel_;
+  runner::UniqueFd lock_;  // of the device, held as long as this process lives
   std::unique_ptr<Loaded> loaded_;
   std::map<int64_t, std::unique_ptr<Compiled>> compiled_;
   int64_t last_handle_ = 0;

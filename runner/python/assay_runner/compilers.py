@@ -86,6 +86,9 @@ def _inductor(graph: Graph, options: dict[str, object], folder: str) -> Compiled
         frozen = [name for name in weights(graph.parameters) if name not in graph.mutated]
         module = _Bound(graph, frozen).eval()
         take = _without(graph, frozen)
+    if graph.random:
+        # Another stream of random numbers than eager's would make every comparison fail.
+        settings.setdefault("fallback_random", True)
     settings["compile_threads"] = min(len(os.sched_getaffinity(0)), _COMPILE_THREADS)
     codes: list[str] = []
     counters = torch._dynamo.utils.counters

@@ -15,6 +15,9 @@ import torch
 from assay_runner.errors import BAD_REQUEST, LOAD_FAIL, MODEL_FILE, RunnerError
 
 _PARAMETER = "torch.nn.parameter.Parameter"
+# The generator's seed before every run and sample: the same in every runner (runner/protocol.md).
+_SEED = 0
+_RANDOM = {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal"}
 _SYMINT = "torch.SymInt"
 _numbers = itertools.count()
 
@@ -32,6 +35,7 @@ class Graph:
             raise RunnerError(BAD_REQUEST, f"the tensors lack {len(missing)} of the graph's parameters: {', '.join(missing[:5])}")
         self.integers: set[str] = set()  # torch.SymInt parameters that are passed as int, not as a 0-dim tensor
         self.mutated: list[str] = []
+        self.random = is_random(model)
         self._working = {"public": {name: public[name].to(device) for name, _ in self.parameters}}
         self._pristine = {"public": {name: pristine[name] for name, _ in self.parameters}}
         self._probe()
@@ -70,11 +74,18 @@ class Graph:
         values = self.values(name)
         return [int(values[key]) if key in self.integers else values[key] for key, _ in self.parameters]
 
+    @property
+    def needs_restoring(self) -> bool:
+        """Whether a call leaves something behind that the next one would see."""
+        return bool(self.mutated) or self.random
+
     def restore(self, name: str) -> None:
-        """Undoes what running the graph on this set changed."""
+        """Undoes what running the graph on this set changed: its tensors and the random number generator."""
         values, pristine = self.values(name), self._pristine[name]
         for key in self.mutated:
             values[key].copy_(pristine[key])
+        if self.random:
+            torch.manual_seed(_SEED)
 
     def _probe(self) -> None:
         """Runs the graph once where that can teach something: whether it changes its parameters, and how it takes its sizes.
@@ -87,6 +98,8 @@ class Graph:
         if not symbolic and not writes:
             return
         module = self.module()
+        if self.random:
+            torch.manual_seed(_SEED)
         versions = {name: tensor._version for name, tensor in self._working["public"].items()}
         for attempt in (set(), symbolic):
             self.integers = attempt
@@ -152,5 +165,16 @@ def may_write(model: str) -> bool:
             if name.endswith("_") or any(keyword.arg == "out" for keyword in node.keywords):
                 return True
             if any(isinstance(value, ast.Constant) and value.value is True for value in arguments):
+                return True
+    return False
+
+
+def is_random(model: str) -> bool:
+    """Whether the graph draws random numbers, so that two runs agree only from the same seed."""
+    for node in ast.walk(_tree(model)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+            training = any(isinstance(value, ast.Constant) and value.value is True for value in arguments)
+            if node.func.attr.rstrip("_") in _RANDOM or ("dropout" in node.func.attr and training):
                 return True
     return False

@@ -4,7 +4,7 @@ import torch
 
 from assay_runner.conftest import model
 from assay_runner.errors import RunnerError
-from assay_runner.graph import Graph, may_write
+from assay_runner.graph import Graph, is_random, may_write
 
 CPU = torch.device("cpu")
 P, T, S = "torch.nn.parameter.Parameter", "torch.Tensor", "torch.SymInt"
@@ -88,3 +88,16 @@ def test_what_is_not_a_model_is_refused(text):
 def test_missing_tensors_are_named():
     with pytest.raises(RunnerError, match="lack 1 of the graph's parameters: y"):
         load(model(["return (x,)"], x=T, y=T), x=torch.zeros(3))
+
+
+def test_random_graphs_are_known_by_their_calls() -> None:
+    def text(statement: str) -> str:
+        return (
+            "import torch\n\n\nclass GraphModule(torch.nn.Module):\n"
+            f"    def forward(self, x : torch.Tensor):\n        v1 = {statement}\n        return (v1,)\n"
+        )
+
+    assert is_random(text("torch.rand([2, 3])"))
+    assert is_random(text("torch.nn.functional.dropout(x, 0.1, True, False)"))
+    assert not is_random(text("torch.nn.functional.dropout(x, 0.1, False, False)"))
+    assert not is_random(text("torch.nn.functional.normalize(x, dim = -1)"))

@@ -49,6 +49,7 @@ class Session:
         self._graph: Graph | None = None
         self._compiled: dict[int, compilers.Compiled] = {}
         self._handles = 0
+        self._lock: int | None = None  # the device's lock, held open as long as this process lives
         self._requests = {method: getattr(self, f"_on_{method}") for method in METHODS}
 
     def serve(self) -> int:
@@ -102,6 +103,8 @@ class Session:
         torch.set_num_threads(threads or self._threads)
         self._graph = None
         self._compiled.clear()
+        if (lock := message.take_fd("lock")) is not None:
+            self._lock = lock
         with _Descriptor(message, "tensors") as fd:
             self._graph = Graph(model, device, tensors.map_tensors(fd), tensors.map_tensors(fd))
         _settle(device)
@@ -183,7 +186,7 @@ class Session:
         arms = [timing.Arm(one.call, one.arguments(name), count) for one, count in zip(compiled, batch, strict=True)]
         timer = timing.clock(graph.device)
         before = compilers.recompilations()
-        restore = (lambda: graph.restore(name)) if graph.mutated else None
+        restore = (lambda: graph.restore(name)) if graph.needs_restoring else None
         try:
             taken = timing.sample(arms, order, timer, restore=restore, budget_ns=budget, keep=keep)
         finally:
