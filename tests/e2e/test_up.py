@@ -103,9 +103,8 @@ def test_kill_9_leaves_nothing_and_the_data_are_there_again(up):
 
 def test_detached(home):
     assay = Assay(home)
-    ready = assay.json("up", "--detach")
     try:
-        assert ready["state"] == str(home)
+        assert assay.json("up", "--detach")["state"] == str(home)
         assay.run("targets")
     finally:
         assay.run("down")
