@@ -61,8 +61,10 @@ absl::Status ReadCost(const Plugin& plugin, PJRT_Executable* executable, Program
     const PJRT_NamedValue& value = args.properties[i];
     const std::string name(value.name, value.name_size);
     if (name.find('{') != std::string::npos) continue;  // of one operand: "bytes accessed0{}"
-    if (value.type == PJRT_NamedValue_kFloat) facts.cost[name] = value.float_value;
-    if (value.type == PJRT_NamedValue_kInt64) facts.cost[name] = static_cast<double>(value.int64_value);
+    double amount = -1;
+    if (value.type == PJRT_NamedValue_kFloat) amount = value.float_value;
+    if (value.type == PJRT_NamedValue_kInt64) amount = static_cast<double>(value.int64_value);
+    if (amount >= 0) facts.cost[name] = amount;  // negative: not known to the compiler, for one operation at least
   }
   return absl::OkStatus();
 }

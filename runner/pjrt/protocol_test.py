@@ -13,6 +13,9 @@ BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build/release"))
 PROGRAM = BUILD / "runner/pjrt/assay-runner-pjrt"
 PYTHON = ROOT / ".venv-xla/bin/python"
 PLUGIN = next(ROOT.glob(".venv-xla/lib/python3.*/site-packages/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"), None)
+LIBTPU = pathlib.Path(os.environ["ASSAY_LIBTPU"]) if "ASSAY_LIBTPU" in os.environ else next(
+  ROOT.glob(".venv-xla/lib/python3.*/site-packages/libtpu/libtpu.so"), None
+)
 
 pytestmark = [
   pytest.mark.skipif(PLUGIN is None, reason="no CPU plug-in in .venv-xla: scripts/setup-xla installs it"),
@@ -229,6 +232,27 @@ def test_a_lowering_that_is_not_there_is_not_the_compilers_fault(start, lowering
     with pytest.raises(RunnerError, match="lowering|nowhere") as caught:
       runner.call("compile", {"compiler": "xla"})
   assert caught.value.error_class == "internal"
+
+
+@pytest.mark.skipif(LIBTPU is None, reason="no libtpu in .venv-xla: install it, or name its file by ASSAY_LIBTPU")
+def test_a_topology_compiles_and_does_not_run(cache):
+  command = [PROGRAM, "--plugin", LIBTPU, "--topology", "v5e:1x1", "--label", "v5e", "--lowering-cache", cache]
+  with Runner([*command, "--lowering", PYTHON, "-m", "assay_lowering"]) as runner:
+    told = runner.call("describe")
+    (device,) = told["devices"]
+    assert device["kind"] == device["id"] == "tpu:v5e" and device["compile_only"] is True
+    assert "run" not in told["methods"]
+    runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device="tpu:v5e")
+    # Every option of the table is one of the plug-in's.
+    options = {}
+    for name, kind in told["compilers"][0]["options"]["properties"].items():
+      options[name] = kind["maximum"] if kind.get("type") == "integer" else False
+    for given in ({}, options):
+      compiled = runner.call("compile", {"compiler": "xla", "options": given})
+      assert compiled["compile_ns"] > 0 and compiled["executable_bytes"] > 0
+      assert compiled["cost_estimate"]["flops"] > 0 and min(compiled["cost_estimate"].values()) >= 0
+    with pytest.raises(RunnerError, match="compiled, not run"):
+      runner.call_for_file("run", {"handle": 1, "set": "public"}, "outputs")
 
 
 def test_close_ends_it(start):

@@ -85,9 +85,12 @@ class Runner:
     self._requests.close()
     self._lines.close()
     self._replies.close()
-    if self.process.poll() is None:
-      self.process.terminate()
-    self.process.wait()
+    # As a worker does: the end of its requests, then SIGKILL. A plug-in's handler of SIGTERM may hang.
+    try:
+      self.process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+      self.process.kill()
+      self.process.wait()
 
   def call(self, method, params=None, **fds):
     """The result of a request. `fds` stay the caller's."""
