@@ -1,6 +1,5 @@
 #include "graph/structure.h"
 
-#include <bit>
 #include <type_traits>
 
 #include "graph/callees.h"
@@ -21,7 +20,8 @@ void AppendItems(std::string& out, const std::vector<Argument>& items) {
   out += ']';
 }
 
-// Each kind has a letter of its own and says its length, so that no two graphs give the same text.
+// Numbers count by their kind only: a sequence length, a vocabulary or an epsilon makes no other structure. Each kind
+// has a letter of its own and says its length, so that no two graphs give the same text.
 void AppendArgument(std::string& out, const Argument& argument) {
   std::visit(
       [&out](const auto& value) {
@@ -31,9 +31,9 @@ void AppendArgument(std::string& out, const Argument& argument) {
         } else if constexpr (std::is_same_v<T, bool>) {
           out += value ? "b1" : "b0";
         } else if constexpr (std::is_same_v<T, int64_t>) {
-          out += Cat("i", value, ";");
+          out += 'i';
         } else if constexpr (std::is_same_v<T, double>) {
-          out += Cat("f", std::bit_cast<uint64_t>(value), ";");
+          out += 'f';
         } else if constexpr (std::is_same_v<T, std::string>) {
           out += 's';
           AppendText(out, value);
@@ -66,9 +66,7 @@ std::string StructureHash(const Graph& graph) {
   std::string text = Cat("assay-structure-1\n", graph.info.framework, "\n", graph.parameters.size(), "\n");
   for (const Parameter& parameter : graph.parameters) {
     text += Cat(static_cast<int>(parameter.annotation), " ", static_cast<int>(parameter.meta.dtype), " ",
-                parameter.meta.shape.size(), ":");
-    for (const int64_t size : parameter.meta.shape) text += Cat(size, ",");
-    text += '\n';
+                parameter.meta.shape.size(), "\n");
   }
   for (const Operation& operation : graph.operations) {
     AppendText(text, operation.callee->name);
