@@ -12,8 +12,10 @@ endif()
 
 find_program(ASSAY_CCACHE ccache)
 if(ASSAY_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${ASSAY_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ASSAY_CCACHE})
+  # What was compiled in one checkout serves the next, in whatever folder it lies.
+  set(ASSAY_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${ASSAY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${ASSAY_LAUNCHER})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ASSAY_LAUNCHER})
 endif()
 find_program(ASSAY_MOLD mold)
 if(ASSAY_MOLD)
