@@ -2,6 +2,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "client/command.h"
 #include "client/installation.h"
@@ -31,10 +34,13 @@ int Extract(std::vector<std::string> arguments) {
   return Become(*venv / "bin/python", arguments);
 }
 
-int CheckRunner(std::vector<std::string> arguments) {
+int CheckRunner(const std::vector<std::string>& paths, const std::vector<std::string>& runner) {
   const absl::StatusOr<std::filesystem::path> worker = Installation::OfThisProgram().Program("worker", "assay-worker");
   if (!worker.ok()) return Fail(worker.status());
-  arguments.insert(arguments.begin(), "--check-runner");
+  std::vector<std::string> arguments;
+  for (const std::string& path : paths) arguments.insert(arguments.end(), {"--path", path});
+  arguments.push_back("--check-runner");
+  arguments.insert(arguments.end(), runner.begin(), runner.end());
   return Become(*worker, arguments);
 }
 
@@ -59,14 +65,19 @@ void AddTools(CLI::App& app, Command& command) {
       AddSubcommand(app, "runner", "For those who write a runner", "  assay runner check ./my-runner --some-flag\n");
   runner->require_subcommand(1);
   CLI::App* check = AddPassing(*runner, "check", "Test a runner against the runner protocol",
-                               "  assay runner check ./my-runner --some-flag\n");
-  check->callback([&command, check] {
-    command.action = [check] {
+                               "  assay runner check ./my-runner --some-flag\n"
+                               "  assay runner check --path /opt/mine ./my-runner      which reads files there\n");
+  auto paths = std::make_shared<std::vector<std::string>>();
+  check->add_option("--path", *paths, "Absolute path of a file or folder that the runner may read; again for more")
+      ->expected(1)
+      ->allow_extra_args(false);
+  check->callback([&command, check, paths] {
+    command.action = [check, paths] {
       if (check->remaining().empty()) {
         return Fail(
             absl::InvalidArgumentError("name the runner's command: assay runner check ./my-runner --some-flag"));
       }
-      return CheckRunner(check->remaining());
+      return CheckRunner(*paths, check->remaining());
     };
   });
 }

@@ -1,6 +1,8 @@
 // assay-worker: reads flags, wires, runs.
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -23,7 +25,7 @@ namespace {
 struct Flags {
   std::string config, trial, graph, sandbox = "full";
   bool describe = false;
-  std::vector<std::string> check;
+  std::vector<std::string> check, paths;
 };
 
 int Fail(const absl::Status& status) {
@@ -43,6 +45,7 @@ int Check(const Flags& flags) {
   RunnerConfig runner;
   runner.name = "checked";
   runner.command = flags.check;
+  runner.paths = flags.paths;
   std::error_code error;
   runner.command[0] = std::filesystem::absolute(runner.command[0], error).lexically_normal().string();
   // A runner of the configuration is checked as it would be started, with its environment and paths.
@@ -94,9 +97,21 @@ int Main(int argc, char** argv) {
   app.add_option("--graph", flags.graph, "Folder of the graph of --trial");
   app.add_option("--sandbox", flags.sandbox, "Sandbox of --check-runner without --config")
       ->check(CLI::IsMember({"full", "none"}));
-  app.add_option("--check-runner", flags.check, "Check a runner against runner/protocol.md: its command, last")
-      ->expected(-1);
+  app.add_option("--path", flags.paths, "File or folder that the runner of --check-runner may read; again for more")
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.footer(
+      "--check-runner COMMAND [ARGUMENT…]\n  Check a runner against runner/protocol.md; all that follows is its "
+      "command.");
+  // A runner's command has options of its own, which are not the worker's.
+  char** const check =
+      std::find_if(argv, argv + argc, [](const char* a) { return a == std::string("--check-runner"); });
+  flags.check.assign(std::min(check + 1, argv + argc), argv + argc);
+  argc = static_cast<int>(check - argv);
   CLI11_PARSE(app, argc, argv);
+  if (*check != nullptr && flags.check.empty()) {
+    return Fail(absl::InvalidArgumentError("--check-runner needs the runner's command behind it"));
+  }
 
   spdlog::set_default_logger(spdlog::stderr_logger_mt("worker"));
   spdlog::set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
