@@ -80,6 +80,24 @@ class Translator {
     return value;
   }
 
+  // TorchScript's Scalar has no booleans. Where a number only fills a tensor whose dtype is settled elsewhere, 0 and 1
+  // serve.
+  static bool FillsWithBoolean(const Instruction& instruction, size_t i) {
+    const c10::FunctionSchema& schema = instruction.op->schema();
+    const Operand& operand = instruction.operands[i];
+    if (operand.kind != Operand::Kind::kConstant || !operand.constant.isBool() ||
+        schema.arguments()[i].type()->kind() != c10::TypeKind::NumberType) {
+      return false;
+    }
+    if (schema.name() == "aten::masked_fill" || schema.name() == "aten::masked_fill_" ||
+        schema.name() == "aten::fill_" || schema.name() == "aten::full_like") {
+      return true;
+    }
+    const std::optional<int> dtype = schema.argumentIndexWithName("dtype");
+    return schema.name() == "aten::full" && dtype && instruction.operands[*dtype].kind == Operand::Kind::kConstant &&
+           !instruction.operands[*dtype].constant.isNone();
+  }
+
   void TranslateOperator(const Instruction& instruction) {
     const c10::FunctionSchema& schema = instruction.op->schema();
     std::string name = schema.name();
@@ -87,6 +105,10 @@ class Translator {
     std::vector<jit::Value*> inputs;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const Operand& operand = instruction.operands[i];
+      if (FillsWithBoolean(instruction, i)) {
+        inputs.push_back(graph_->insertConstant(int64_t{operand.constant.toBool()}));
+        continue;
+      }
       // Where eager has a number wrapped in a tensor, TorchScript has an overload that takes numbers, which its passes
       // know.
       inputs.push_back(i > 0 && !operand.number.isNone() ? graph_->insertConstant(operand.number) : ToValue(operand));

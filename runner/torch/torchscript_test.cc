@@ -70,6 +70,13 @@ TEST(TorchScript, EqualsEagerOnSizesThatDependOnData) {
               {false, false, false});
 }
 
+TEST(TorchScript, EqualsEagerOnTensorsFilledWithBooleans) {
+  ExpectEager(Model("x: torch.Tensor",
+                    "h = torch.full((3, 3), True, dtype=torch.bool)\nu = torch.triu(h, diagonal=1)\n"
+                    "y = x.masked_fill(u, False)\nreturn (y, u)"),
+              {at::arange(9, at::kFloat).reshape({3, 3})}, {false});
+}
+
 TEST(TorchScript, FreezingFoldsBatchNormIntoTheConvolution) {
   const graph::Graph graph = Model(
       "x: torch.Tensor, w: torch.nn.parameter.Parameter, m: torch.nn.parameter.Parameter, v: "
