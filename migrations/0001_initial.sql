@@ -139,9 +139,10 @@ CREATE TABLE measurements (
   position      int NOT NULL,
   graph_hash    text NOT NULL REFERENCES graphs,
   candidate_id  bigint NOT NULL REFERENCES targets,
-  reuse_key     text NOT NULL,                 -- with device_model and environment_hash: equal where one may stand for another
+  reuse_key     text NOT NULL,                 -- with device_model and machine_hash: equal where one may stand for another
   device_model  text NOT NULL,
   environment_hash text NOT NULL,
+  machine_hash  text NOT NULL,                 -- of the environment but for the runners, which are in reuse_key
   reusable      boolean NOT NULL,
   outcome_class text NOT NULL,
   wall_seconds  double precision NOT NULL,
@@ -219,7 +220,7 @@ CREATE TABLE devices (
   model        text NOT NULL,
   uuid         text NOT NULL,
   memory_bytes bigint NOT NULL,
-  environment_hash text NOT NULL DEFAULT '',   -- of the last measurement taken on it
+  machine_hash text NOT NULL,                  -- as the worker announced it
   PRIMARY KEY (worker_id, id)
 );
 

@@ -219,7 +219,7 @@ std::vector<int64_t> Queue::Reuse(Transaction& transaction, const std::vector<in
            "SELECT t.id, m.id, t.evaluation_id FROM trials t "
            "JOIN devices d ON d.worker_id = t.worker_id AND d.id = t.device "
            "CROSS JOIN LATERAL (SELECT id FROM measurements m WHERE m.reuse_key = t.reuse_key AND m.reusable "
-           "  AND m.device_model = d.model AND m.environment_hash = d.environment_hash ORDER BY id DESC LIMIT 1) m "
+           "  AND m.device_model = d.model AND m.machine_hash = d.machine_hash ORDER BY id DESC LIMIT 1) m "
            "WHERE t.id = ANY($1::bigint[]) AND NOT t.fresh",
            Ids(leased))) {
     out.push_back(row[0].as<int64_t>());

@@ -54,6 +54,7 @@ class QueueTest : public PostgresTest {
       device->set_id(Cat("cpu", i));
       device->set_kind("cpu");
       device->set_model("model");
+      device->set_machine_hash("machine");
       if (i < free) request.add_free_devices(device->id());
     }
     v1::Runner* runner = request.add_runners();
@@ -94,7 +95,8 @@ class QueueTest : public PostgresTest {
     measurement.set_trial_id(assignment.trial_id());
     measurement.set_fence(assignment.fence());
     measurement.set_outcome_class(outcome_class);
-    measurement.set_environment_hash("host");
+    measurement.set_environment_hash("host and runners");
+    measurement.set_machine_hash("machine");
     measurement.set_wall_ns(1000000000);
     measurement.set_message("because");
     if (outcome_class == v1::CORRECT) {
@@ -339,6 +341,21 @@ TEST_F(QueueTest, AnEqualMeasurementIsReused) {
   EXPECT_EQ(Get(Cat("SELECT fence || ' ' || measurement_id FROM outcomes WHERE evaluation_id = ", twin)), "0 1");
   const int64_t later = Queued(1, false, 1);
   EXPECT_EQ(Get(Cat("SELECT count(*) FROM outcomes WHERE evaluation_id = ", later)), "1");
+}
+
+TEST_F(QueueTest, AMeasurementIsReusedOnlyWhereItsMachineStands) {
+  const auto outcomes = [&](int64_t id) {
+    return Get(Cat("SELECT count(*) FROM outcomes WHERE evaluation_id = ", id));
+  };
+  Queued(2, false);
+  auto elsewhere = Measurement(Sync("w1", "i1", 1).assignments(0));
+  elsewhere.set_machine_hash("before its kernel was changed");
+  EXPECT_TRUE(Report(elsewhere).accepted());
+  // Other runners have been at work on the device since: that takes nothing from a measurement.
+  auto here = Measurement(Sync("w1", "i1", 1).assignments(0));
+  here.set_environment_hash("host and other runners");
+  EXPECT_TRUE(Report(here).accepted());
+  EXPECT_EQ(outcomes(Queued(2, false)), "1");
 }
 
 TEST_F(QueueTest, WhatMayNotBeReusedIsMeasuredAgain) {

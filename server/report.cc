@@ -68,10 +68,9 @@ struct Accepted {
 };
 
 std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vector<Accepted>& accepted) {
-  ArrayParameter trials, fences, evaluations, positions, graphs, candidates, keys, models, environments, reusable,
-      classes, walls, bodies;
+  ArrayParameter trials, fences, evaluations, positions, graphs, candidates, keys, models, environments, machines,
+      reusable, classes, walls, bodies;
   std::map<std::string, std::string> environment_bodies;
-  std::map<std::pair<std::string, std::string>, std::string> device_environments;
   std::map<int64_t, std::string> large;
   for (const auto& item : accepted) {
     v1::Measurement kept = *item.measurement;
@@ -85,8 +84,6 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
         kept.clear_environment();
       }
     }
-    if (!kept.environment_hash().empty())
-      device_environments[{item.trial.worker_id, item.trial.device}] = kept.environment_hash();
     trials.Add(item.trial.id);
     fences.Add(item.trial.fence);
     evaluations.Add(item.trial.evaluation_id);
@@ -96,6 +93,7 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
     keys.Add(item.trial.reuse_key);
     models.Add(item.device_model);
     environments.Add(CleanText(kept.environment_hash()));
+    machines.Add(CleanText(kept.machine_hash()));
     reusable.AddBool(IsReusable(kept));
     classes.Add(measure::Name(*ErrorClassOf(kept.outcome_class())));
     walls.Add(static_cast<double>(kept.wall_ns()) / 1e9);
@@ -113,28 +111,17 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
         "WHERE NOT EXISTS (SELECT 1 FROM environments e WHERE e.hash = u.hash) ON CONFLICT DO NOTHING",
         hashes.str(), texts.str());
   }
-  ArrayParameter workers, devices, device_hashes;
-  for (const auto& [place, hash] : device_environments) {
-    workers.Add(place.first);
-    devices.Add(place.second);
-    device_hashes.Add(CleanText(hash));
-  }
-  transaction.exec_params(
-      "UPDATE devices d SET environment_hash = u.hash FROM unnest($1::text[], $2::text[], $3::text[]) AS u(worker, "
-      "device, hash) "
-      "WHERE d.worker_id = u.worker AND d.id = u.device AND d.environment_hash <> u.hash",
-      workers.str(), devices.str(), device_hashes.str());
-
   std::map<int64_t, int64_t> by_trial;
   for (const auto& row : transaction.exec_params(
            "INSERT INTO measurements (trial_id, fence, evaluation_id, position, graph_hash, candidate_id, reuse_key, "
            "device_model, "
-           "environment_hash, reusable, outcome_class, wall_seconds, body) "
+           "environment_hash, machine_hash, reusable, outcome_class, wall_seconds, body) "
            "SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::bigint[], "
            "$7::text[], $8::text[], "
-           "$9::text[], $10::boolean[], $11::text[], $12::float8[], $13::bytea[]) RETURNING trial_id, id",
+           "$9::text[], $10::text[], $11::boolean[], $12::text[], $13::float8[], $14::bytea[]) RETURNING trial_id, id",
            trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), candidates.str(), keys.str(),
-           models.str(), environments.str(), reusable.str(), classes.str(), walls.str(), bodies.str())) {
+           models.str(), environments.str(), machines.str(), reusable.str(), classes.str(), walls.str(),
+           bodies.str())) {
     by_trial[row[0].as<int64_t>()] = row[1].as<int64_t>();
   }
   if (!large.empty()) {

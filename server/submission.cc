@@ -65,7 +65,7 @@ void ReuseAtOnce(Transaction& transaction, const Queue& queue, int64_t evaluatio
       fmt::format("SELECT t.id, m.id FROM trials t CROSS JOIN LATERAL ("
                   "  SELECT m.id FROM measurements m WHERE m.reuse_key = t.reuse_key AND m.reusable AND EXISTS ("
                   "    SELECT 1 FROM devices d JOIN workers w ON w.id = d.worker_id WHERE d.model = m.device_model "
-                  "      AND d.environment_hash = m.environment_hash AND w.last_seen > {} - make_interval(secs => $2)) "
+                  "      AND d.machine_hash = m.machine_hash AND w.last_seen > {} - make_interval(secs => $2)) "
                   "  ORDER BY m.id DESC LIMIT 1) m WHERE t.evaluation_id = $1 AND NOT t.fresh",
                   queue.Now()),
       evaluation, queue.options().lease_seconds);

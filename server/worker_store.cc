@@ -30,24 +30,25 @@ bool StoreWorker(Transaction& transaction, const v1::SynchroniseRequest& request
               request.worker_id(), request.incarnation(), request.name(), request.version(), request.sandbox(),
               BytesParameter(body), token_id)[0]
           .as<bool>();
-  ArrayParameter ids, kinds, models, uuids, memory;
+  ArrayParameter ids, kinds, models, uuids, memory, machines;
   for (const auto& device : request.devices()) {
     ids.Add(device.id());
     kinds.Add(device.kind());
     models.Add(device.model());
     uuids.Add(device.uuid());
     memory.Add(device.memory_bytes());
+    machines.Add(device.machine_hash());
   }
   transaction.exec_params(
-      "WITH said AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) "
-      "  AS u(id, kind, model, uuid, memory_bytes)),"
+      "WITH said AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[]) "
+      "  AS u(id, kind, model, uuid, memory_bytes, machine_hash)),"
       " gone AS (DELETE FROM devices WHERE worker_id = $1 AND id <> ALL($2::text[])) "
-      "INSERT INTO devices AS d (worker_id, id, kind, model, uuid, memory_bytes) SELECT $1, * FROM said "
+      "INSERT INTO devices AS d (worker_id, id, kind, model, uuid, memory_bytes, machine_hash) SELECT $1, * FROM said "
       "ON CONFLICT (worker_id, id) DO UPDATE SET kind = excluded.kind, model = excluded.model, uuid = excluded.uuid, "
-      "  memory_bytes = excluded.memory_bytes "
-      "WHERE (d.kind, d.model, d.uuid, d.memory_bytes) IS DISTINCT FROM (excluded.kind, excluded.model, excluded.uuid, "
-      "excluded.memory_bytes)",
-      request.worker_id(), ids.str(), kinds.str(), models.str(), uuids.str(), memory.str());
+      "  memory_bytes = excluded.memory_bytes, machine_hash = excluded.machine_hash "
+      "WHERE (d.kind, d.model, d.uuid, d.memory_bytes, d.machine_hash) IS DISTINCT FROM "
+      "  (excluded.kind, excluded.model, excluded.uuid, excluded.memory_bytes, excluded.machine_hash)",
+      request.worker_id(), ids.str(), kinds.str(), models.str(), uuids.str(), memory.str(), machines.str());
   return draining;
 }
 

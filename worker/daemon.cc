@@ -90,6 +90,9 @@ absl::StatusOr<std::unique_ptr<Machine>> Machine::Make(const Config& config, Fet
   machine->devices = DevicesOf(machine->runners);
   if (machine->devices.empty()) return absl::FailedPreconditionError("no runner of the configuration has a device");
   machine->environment = CaptureEnvironment(config, machine->groups != nullptr);
+  for (v1::Device& device : machine->devices) {
+    device.set_machine_hash(ForTrial(machine->environment, device, {}).hash);
+  }
   for (size_t i = 0; i < machine->devices.size(); ++i) {
     if (i > 0) machine->slots.push_back(std::make_unique<Slot>(config, fetch, machine->groups.get()));
     machine->slots[i]->Assign(machine->devices[i], &machine->runners, &machine->environment);

@@ -145,6 +145,7 @@ class Trial {
 
   void TellEnvironment(const Environment& environment) {
     m_.set_environment_hash(environment.hash);
+    m_.set_machine_hash(context_.device.machine_hash());
     ToStruct(environment.json, m_.mutable_environment());
   }
 
