@@ -68,7 +68,12 @@ std::string CriticalT(double t) {
   return fmt::format("{:.1f}", t);
 }
 
-std::string ClassWord(v1::OutcomeClass outcome_class) { return LowerCase(v1::OutcomeClass_Name(outcome_class)); }
+std::string ClassWord(v1::OutcomeClass outcome_class) {
+  // The names of measure/error_class.h, which counts and curves use; the API's enumeration cannot have a bare NAN.
+  if (outcome_class == v1::NAN_MISMATCH) return "nan";
+  if (outcome_class == v1::INF_MISMATCH) return "inf";
+  return LowerCase(v1::OutcomeClass_Name(outcome_class));
+}
 
 std::string DetailWord(v1::FailureDetail detail) {
   if (detail == v1::FAILURE_DETAIL_UNSPECIFIED) return "";

@@ -36,6 +36,10 @@ TEST(WordsTest, ToleranceLevels) {
 
 TEST(WordsTest, Enumerations) {
   EXPECT_EQ(ClassWord(v1::COMPILE_FAIL), "compile_fail");
+  EXPECT_EQ(ClassWord(v1::SHAPE_MISMATCH), "shape_mismatch");
+  // As in Evaluation.counts: a class with another word there would not be shown.
+  EXPECT_EQ(ClassWord(v1::NAN_MISMATCH), "nan");
+  EXPECT_EQ(ClassWord(v1::INF_MISMATCH), "inf");
   EXPECT_EQ(DetailWord(v1::FAILURE_DETAIL_UNSPECIFIED), "");
   EXPECT_EQ(DetailWord(v1::OUT_OF_MEMORY), "out_of_memory");
   EXPECT_EQ(VerdictWord(v1::FASTER), "faster");
