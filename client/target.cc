@@ -95,7 +95,7 @@ absl::Status AddOption(std::string_view text, v1::Target& target) {
   const std::string name(text.substr(0, equals));
   if (!IsName(name) || equals == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        fmt::format("option '{}': an option is written NAME=VALUE, for example max_autotune=true", text));
+        fmt::format("option '{}': an option is written NAME=VALUE, for example mode=max-autotune", text));
   }
   std::string_view value_text = text.substr(equals + 1);
   google::protobuf::Value value;

@@ -69,6 +69,7 @@ def extract(
     """
     capture = _Capture()
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
     compiled = torch.compile(module, backend=capture, dynamic=dynamic, fullgraph=fullgraph)
     try:
         with torch.no_grad():
@@ -80,22 +81,28 @@ def extract(
         raise ExtractError(f"TorchDynamo cannot capture {type(module).__name__}: {_first_lines(error)}") from error
     graphs = [graph for graph in capture.graphs if graph.inputs is not None]
     if not graphs:
-        raise ExtractError(f"{type(module).__name__} runs no tensor operation that TorchDynamo captures")
+        raise ExtractError(f"{type(module).__name__} runs no tensor operation that TorchDynamo captures{_breaks()}")
     name = name or type(module).__name__
-    folders = []
+    samples = []  # all of them are made before one is written
     for index, graph in enumerate(graphs):
         part = "" if len(graphs) == 1 else f"subgraph_{index}"
         try:
             files = _sample(graph, name if not part else f"{name}.{part}")
         except (SourceError, DescribeError) as error:
             raise ExtractError(f"{name}{'/' + part if part else ''}: {error}") from error
-        folder = os.path.join(directory, part) if part else os.fspath(directory)
+        samples.append((os.path.join(directory, part) if part else os.fspath(directory), files))
+    for folder, files in samples:
         os.makedirs(folder, exist_ok=True)
         for file, text in files.items():
             with open(os.path.join(folder, file), "w", encoding="ascii") as out:
                 out.write(text)
-        folders.append(folder)
-    return folders
+    return [folder for folder, _ in samples]
+
+
+def _breaks() -> str:
+    """Why TorchDynamo gave up, where it did."""
+    reasons = [" ".join(reason.split("\n\n")[0].split()) for reason in torch._dynamo.utils.counters["graph_break"]]
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def _sample(graph: _Captured, name: str) -> dict[str, str]:

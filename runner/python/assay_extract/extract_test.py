@@ -207,3 +207,25 @@ def test_the_command(tmp_path, capsys):
         assert main([spec, "-o", str(tmp_path / "c")]) == 1
         assert words in capsys.readouterr().err
     assert not (tmp_path / "c").exists()
+
+
+def test_a_module_without_a_graph_says_why(tmp_path):
+    class Positions(nn.Module):
+        def forward(self, x):
+            return x.nonzero()
+
+    with pytest.raises(ExtractError, match="captures: Dynamic shape operator"):
+        extract(Positions(), (torch.tensor([0.0, 1.0]),), tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+def test_nothing_is_written_where_one_of_the_graphs_cannot_be(tmp_path):
+    class Complex(nn.Module):
+        def forward(self, x, z):
+            y = x + 1
+            torch._dynamo.graph_break()
+            return y * z
+
+    with pytest.raises(ExtractError, match="only floating-point"):
+        extract(Complex(), (torch.rand(2), torch.rand(2, dtype=torch.complex64)), tmp_path / "s")
+    assert not (tmp_path / "s").exists()
