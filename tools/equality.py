@@ -2,21 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every sample under a folder by assay-runner-torch and by Python on the same re-print, and compares bit for bit.
 
-    tools/equality.py SAMPLES... --out results.jsonl [--jobs 2] [--memory-gib 8] [--list FILE]
+    tools/equality.py SAMPLES... --out results.jsonl [--jobs 1] [--memory-gib 4] [--list FILE] [--again]
+    tools/equality.py --out results.jsonl --summary
 
-One JSON line a sample: {"sample", "eager", "torchscript", "exact", …}, each "equal", "differs: …" or an error class and its message.
-"eager" is bound ATen calls; "exact" is TorchScript without freezing and optimisation, which must be equal too; "torchscript" has its
-default options, and may differ in the last bits. A second run with the same --out goes on where the first stopped.
+One JSON line a sample: {"sample", "eager", "torchscript", "exact", …}, each "equal", "close: …", "differs: …" or an error class and its message.
+"eager" is bound ATen calls, and must be equal. "torchscript" has its default options, and may differ in the last bits ("close"): where it is
+not equal, "exact" is TorchScript without freezing and optimisation, which must be. Cheap graphs come first, one of each structure before the
+others. A second run with the same --out goes on where the first stopped; with --again it also runs what failed.
+
+--summary prints the table of docs/coverage.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import concurrent.futures
+import collections
 import json
-import math
 import os
 import pathlib
+import re
+import select
+import signal
 import subprocess
 import sys
 import time
@@ -28,109 +34,283 @@ import torch  # noqa: E402
 
 import harness  # noqa: E402
 
-
-def weight_bytes(folder: pathlib.Path) -> int:
-    total = 0
-    for meta in harness.metas((folder / "weight_meta.py").read_text()):
-        total += math.prod(meta.get("shape") or ()) * getattr(torch, str(meta["dtype"]).removeprefix("torch.")).itemsize
-    return total
+Row = dict[str, object]
 
 
-def compare(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, object]:
-    row: dict[str, object] = {"sample": str(folder)}
-    start = time.monotonic()
-    printed = subprocess.run([*options.print, str(folder)], capture_output=True, text=True, check=False)
-    if printed.returncode:
-        return row | {"eager": f"parse: {printed.stderr.strip()[:500]}"}
-    model = printed.stdout
-    size = weight_bytes(folder)
-    if size > options.memory_gib * 2**30 / 3:
-        return row | {"eager": f"skipped: {size} bytes of parameters"}
+def degenerate(value: torch.Tensor) -> bool:
+    """Whether equality with it proves little: every element is the same, or one is not finite."""
+    if not value.numel():
+        return True
+    flat = torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
+    flat = flat.reshape(-1)
+    if flat.is_floating_point() and not torch.isfinite(flat.float()).all():
+        return True
+    return bool((flat == flat[0]).all()) and flat.numel() > 1
+
+
+def verdict(got: list[torch.Tensor], wanted: list[torch.Tensor]) -> str:
+    different = harness.difference(got, wanted)
+    if different is None:
+        return "equal"
+    try:
+        torch.testing.assert_close(got, wanted, equal_nan=True)
+    except AssertionError:
+        return "differs: " + different
+    return "close: " + different
+
+
+def compare(trial: harness.Trial, row: Row, printer: list[str], report) -> None:
+    """Reports the row, more and more complete: the last one that arrived holds."""
+    folder = pathlib.Path(str(row["sample"]))
     torch.set_num_threads(1)
-    values = harness.inputs(folder, harness.parameters_of(model))
-    runner = harness.Runner(options.runner)
+    model = subprocess.run([*printer, str(folder)], capture_output=True, text=True, check=True).stdout
+    fd = harness.tensor_file(harness.inputs(folder, harness.parameters_of(model)))
     try:
-        trial = runner.trial()
+        wanted = harness.consuming_reference(model, harness.tensor_files.map_tensors(fd))
+        row["degenerate"] = sum(map(degenerate, wanted))
+        row["outputs"] = len(wanted)
+    except Exception as error:  # noqa: BLE001: whatever Python says is the result
+        row["python"] = f"{type(error).__name__}: {error}"[:700]
+        return report(row)
+    report(row | {"eager": "crash: the comparison ended while it ran"})
+    try:
+        trial.load_file(model, fd)
+    except harness.RunnerError as error:
+        row["eager"] = str(error)[:700]
+        return report(row)
+    os.close(fd)
+    for form, compiler, flags in (
+        ("eager", "eager", {}),
+        ("torchscript", "torchscript", {}),
+        ("exact", "torchscript", {"freeze": False, "optimize": False}),
+    ):
+        if form == "exact" and row["torchscript"] == "equal":
+            continue
         try:
-            trial.load(model, values)
+            handle = trial.compile(compiler, flags)
+            row[form] = verdict(trial.run(handle), wanted)
+            trial.call("release", {"handle": handle})
         except harness.RunnerError as error:
-            row["eager"] = str(error)[:700]
-        try:
-            wanted = harness.reference(model, values)
-        except Exception as error:  # noqa: BLE001: whatever Python says is the result
-            return row | {"python": f"{type(error).__name__}: {error}"[:700]}
-        if "eager" in row:
-            return row
-        for form, compiler, flags in (
-            ("eager", "eager", {}),
-            ("torchscript", "torchscript", {}),
-            ("exact", "torchscript", {"freeze": False, "optimize": False}),
-        ):
+            row[form] = str(error)[:700]
+        report(row)
+        if str(row[form]).startswith("crash"):
+            return None
+    return None
+
+
+class Job:
+    """A comparison in a child of this process, beside a child of the runner: what a sample does to their memory ends with them."""
+
+    def __init__(self, runner: harness.Runner, row: Row, options: argparse.Namespace) -> None:
+        self.row = row
+        self.start = time.monotonic()
+        self.deadline = self.start + options.timeout
+        trial, self._trial_fd = runner.killable_trial()
+        self.pipe, theirs = os.pipe()
+        self._text = b""
+        self._child = os.fork()
+        if self._child == 0:
+            code = 1
             try:
-                handle = trial.compile(compiler, flags)
-                trial.run(handle)
-                row[form] = harness.difference(trial.run(handle), wanted) or "equal"
-                if row[form] != "equal":
-                    row[form] = "differs: " + row[form]
-                trial.call("release", {"handle": handle})
-            except harness.RunnerError as error:
-                row[form] = str(error)[:700]
-                if error.error_class == "crash":
-                    return row
-    finally:
-        runner.process.kill()
-        runner.process.wait()
-    return row | {"seconds": round(time.monotonic() - start, 1)}
+                compare(trial, dict(row), options.print, lambda now: os.write(theirs, json.dumps(now).encode() + b"\n"))
+                code = 0
+            except BaseException as error:  # noqa: BLE001: this child must not go on as its parent
+                os.write(theirs, json.dumps(row | {"eager": f"harness: {type(error).__name__}: {error}"[:700]}).encode() + b"\n")
+            os._exit(code)
+        os.close(theirs)
+        trial.close()
+
+    def read(self) -> bool:
+        """Takes what was reported; False when that was all."""
+        data = os.read(self.pipe, 1 << 16)
+        self._text += data
+        return bool(data)
+
+    def finish(self, timed_out: bool = False) -> Row:
+        try:
+            signal.pidfd_send_signal(self._trial_fd, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        if timed_out:
+            os.kill(self._child, signal.SIGKILL)
+        _, status = os.waitpid(self._child, 0)
+        os.close(self._trial_fd)
+        os.close(self.pipe)
+        lines = self._text.split(b"\n")
+        row = json.loads(lines[-2]) if len(lines) > 1 else dict(self.row)
+        if timed_out:
+            form = next(form for form in ("eager", "torchscript", "exact") if form not in row or str(row[form]).startswith("crash"))
+            row[form] = f"timeout: {self.deadline - self.start:.0f} s"
+        elif os.WIFSIGNALED(status) and "eager" not in row:
+            row["python"] = f"crash: signal {os.WTERMSIG(status)}"
+        return row | {"seconds": round(time.monotonic() - self.start, 1)}
 
 
-def guarded(folder: pathlib.Path, options: argparse.Namespace) -> dict[str, object]:
-    """In a process of its own: what a sample does to its memory ends with it."""
-    command = [sys.executable, __file__, str(folder), "--one", "--runner", options.runner, "--print", *options.print]
-    command += ["--memory-gib", str(options.memory_gib)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return {"sample": str(folder), "eager": f"timeout: {options.timeout} s"}
-    try:
-        return json.loads(done.stdout.splitlines()[-1])
-    except (IndexError, ValueError):
-        return {"sample": str(folder), "eager": f"harness: exit code {done.returncode}: {done.stderr[-500:]}"}
+def samples_of(options: argparse.Namespace) -> list[Row]:
+    """In the order in which they run."""
+    command = [options.assay, "graph", "check", "--json", *map(str, options.samples)]
+    rows = [json.loads(line) for line in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()]
+    if options.list:
+        names = {line.split("\t")[0].strip() for line in options.list.read_text().splitlines()} - {""}
+        rows = [row for row in rows if any(row["path"].endswith("/" + name) for name in names)]
+    samples: list[Row] = []
+    for row in rows:
+        sample: Row = {"sample": row["path"]}
+        if row["accepted"]:
+            sample |= {key: row[key] for key in ("hash", "structure", "operations", "parameter_bytes")}
+        else:
+            sample["eager"] = f"parse: {row['error']['file']}: {row['error']['message']}"
+        samples.append(sample)
+    samples.sort(key=lambda sample: sample.get("parameter_bytes", 0) + 1e6 * sample.get("operations", 0))
+    first: dict[object, str] = {}
+    for sample in samples:
+        first.setdefault(sample.get("structure", sample["sample"]), sample["sample"])
+    samples.sort(key=lambda sample: first[sample.get("structure", sample["sample"])] != sample["sample"])
+    return samples
+
+
+def outcome(row: Row, form: str) -> str:
+    if "python" in row:
+        return "python fails"
+    return str(row.get(form, "")).split(":")[0]
+
+
+def read(path: pathlib.Path) -> dict[str, Row]:
+    if not path.exists():
+        return {}
+    return {row["sample"]: row for row in map(json.loads, path.read_text().splitlines())}
+
+
+def run(options: argparse.Namespace) -> int:
+    known = read(options.out)
+    todo = []
+    for row in samples_of(options):
+        before = known.get(str(row["sample"]))
+        if before is None or (options.again and outcome(before, "eager") not in ("equal", "skipped", "parse")):
+            todo.append(row)
+    counts: collections.Counter[str] = collections.Counter()
+    total = len(todo)
+    todo.reverse()
+    runner = harness.Runner(options.runner)
+    jobs: list[Job] = []
+    with options.out.open("a") as out:
+
+        def done(row: Row) -> None:
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+            counts[outcome(row, "eager")] += 1
+            print(f"{counts.total()}/{total} {row['sample']}: {row.get('python', row.get('eager'))}"[:200], file=sys.stderr)
+
+        try:
+            while todo or jobs:
+                while todo and len(jobs) < options.jobs:
+                    row = todo.pop()
+                    if "eager" in row:
+                        done(row)
+                    elif int(row["parameter_bytes"]) > options.memory_gib * 2**30:
+                        done(row | {"eager": f"skipped: {row['parameter_bytes']} bytes of parameters"})
+                    else:
+                        jobs.append(Job(runner, row, options))
+                if not jobs:
+                    continue
+                wait = max(0, min(job.deadline for job in jobs) - time.monotonic())
+                ready = select.select([job.pipe for job in jobs], [], [], wait)[0]
+                for job in list(jobs):
+                    if job.pipe in ready and not job.read():
+                        jobs.remove(job)
+                        done(job.finish())
+                    elif time.monotonic() >= job.deadline:
+                        jobs.remove(job)
+                        done(job.finish(timed_out=True))
+        finally:
+            for job in jobs:
+                job.finish(timed_out=True)
+            runner.process.kill()
+            runner.process.wait()
+    print(json.dumps(counts))
+    return 0
+
+
+def reason(text: str) -> str:
+    """What rows have in common: the message's first line without shapes and numbers."""
+    line = text.split("\n")[0]
+    line = re.sub(r"^(unsupported|load_fail|compile_fail|runtime_fail): ", "", line)
+    line = re.sub(r"\[[\d, ]*\]", "[…]", line)
+    line = re.sub(r"\b\d[\d.e+-]*\b", "N", line)
+    return line[:160].replace("|", "\\|")
+
+
+def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(" --- " for _ in head) + "|"]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+
+
+def name(row: Row) -> str:
+    sample = str(row["sample"])
+    return sample.split("/samples/")[-1]
+
+
+def summary(options: argparse.Namespace) -> int:
+    rows = sorted(read(options.out).values(), key=name)
+    compared = [row for row in rows if outcome(row, "eager") in ("equal", "close", "differs")]
+    lines = [
+        f"{len(rows)} graphs were taken, of {len({row.get('structure') for row in rows} - {None})} structures; "
+        f"{len(compared)} of them were compared ({len({row['structure'] for row in compared})} structures), "
+        f"{sum(row['operations'] for row in compared)} operations in all.",
+        "",
+    ]
+    kinds = ("equal", "close", "differs", "unsupported", "load_fail", "compile_fail", "runtime_fail", "out_of_memory", "crash", "timeout",
+             "python fails", "skipped", "parse", "harness", "internal")  # fmt: skip
+    forms = ("eager", "torchscript", "exact")
+    counted = {form: collections.Counter(outcome(row, form) for row in rows if form in row or "python" in row) for form in forms}
+    lines += table(
+        ("outcome", "eager", "torchscript", "torchscript, exact (where the default is not equal)"),
+        [(kind, *(counted[form][kind] for form in forms)) for kind in kinds if any(counted[form][kind] for form in forms)],
+    )
+    flat = [row for row in compared if row.get("outputs") and row.get("degenerate") == row.get("outputs")]
+    lines += [f"Outputs are degenerate (all elements equal, or some not finite) in {len(flat)} of those compared: equality proves little there.", ""]
+    for form in forms:
+        groups: dict[str, list[Row]] = collections.defaultdict(list)
+        for row in rows:
+            text = str(row["python"] if "python" in row and form == "eager" else row.get(form, "equal"))
+            kind = outcome(row, form)
+            if kind in ("equal", "") or (kind == "close" and form == "torchscript") or (form != "eager" and "python" in row):
+                continue
+            groups[f"{kind}: {reason(text.removeprefix(kind + ': '))}"].append(row)
+        if not groups:
+            continue
+        lines += [f"### {form}: what is not equal, and why", ""]
+        lines += table(
+            ("graphs", "reason", "which"),
+            [
+                (len(group), why, ", ".join(f"`{name(row)}`" for row in group[:6]) + (f" and {len(group) - 6} more" if len(group) > 6 else ""))
+                for why, group in sorted(groups.items(), key=lambda item: -len(item[1]))
+            ],
+        )
+    print("\n".join(lines).rstrip())
+    return 0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("samples", nargs="+", type=pathlib.Path, help="folders that hold samples, at any depth")
+    parser.add_argument("samples", nargs="*", type=pathlib.Path, help="folders that hold samples, at any depth")
     parser.add_argument("--list", type=pathlib.Path, help="only these: one path a line, as found under SAMPLES' parent (further columns are ignored)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("equality.jsonl"))
-    parser.add_argument("--runner", default=str(ROOT / "build/release/runner/torch/assay-runner-torch"))
-    parser.add_argument("--print", nargs="+", default=[str(ROOT / "build/release/client/assay"), "graph", "print"],
-                        help="the command that prints a sample's canonical model.py")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where assay and assay-runner-torch are built")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--memory-gib", type=float, default=8, help="for each job")
+    parser.add_argument("--memory-gib", type=float, default=4, help="graphs with more bytes of parameters are skipped")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one sample")
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--again", action="store_true", help="run again what failed before")
+    parser.add_argument("--summary", action="store_true", help="only print what --out holds")
     options = parser.parse_args()
-    if options.one:
-        print(json.dumps(compare(options.samples[0], options)))
-        return 0
-    folders = sorted({path.parent for root in options.samples for path in root.rglob("model.py")})
-    if options.list:
-        wanted = {line.split("\t")[0].strip() for line in options.list.read_text().splitlines()}
-        folders = [folder for folder in folders if any(str(folder).endswith("/" + name) for name in wanted if name)]
-    done = set()
-    if options.out.exists():
-        done = {json.loads(line)["sample"] for line in options.out.read_text().splitlines()}
-    folders = [folder for folder in folders if str(folder) not in done]
-    counts: dict[str, int] = {}
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, options.out.open("a") as out:
-        for row in pool.map(lambda folder: guarded(folder, options), folders):
-            out.write(json.dumps(row) + "\n")
-            out.flush()
-            key = str(row.get("python", row.get("eager"))).split(":")[0]
-            counts[key] = counts.get(key, 0) + 1
-            print(f"{sum(counts.values())}/{len(folders)} {row['sample']}: {row.get('eager', row.get('python'))}"[:200], file=sys.stderr)
-    print(json.dumps(counts))
-    return 0
+    options.runner = str(options.build / "runner/torch/assay-runner-torch")
+    options.assay = str(options.build / "client/assay")
+    options.print = [options.assay, "graph", "print"]
+    if options.summary:
+        return summary(options)
+    if not options.samples:
+        parser.error("which samples?")
+    return run(options)
 
 
 if __name__ == "__main__":

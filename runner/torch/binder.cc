@@ -2,6 +2,7 @@
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
 #include <c10/util/StringUtil.h>
 
 #include <algorithm>
@@ -377,7 +378,11 @@ Value Binder::Emit(Instruction instruction, bool dynamic) {
       results.push_back(Result(stack[i], dynamic, &instruction.results[i]));
   }
   const bool unpack = instruction.unpack;
-  if (instruction.host != nullptr) instruction.host_type = results[0].now.type();
+  if (results.size() == 1 && !unpack && results[0].is_tensor() && results[0].tensor().defined()) {
+    instruction.host_type = c10::TensorType::get()->withDim(results[0].tensor().dim());
+  } else if (instruction.host != nullptr) {
+    instruction.host_type = results[0].now.type();
+  }
   program_.instructions.push_back(std::move(instruction));
   if (unpack || results.size() > 1) return Value::Sequence(std::move(results));
   return results.empty() ? Value::None() : std::move(results[0]);

@@ -448,6 +448,34 @@ CASES = [
         )
         for name in ("_vmap_increment_nesting", "_add_batch_dim", "_remove_batch_dim", "_vmap_decrement_nesting")
     ],
+    # Masks: what is mapped has no dimensions of its own, and TorchScript has it too.
+    *[
+        ("torch._functorch.predispatch._vmap_increment_nesting",
+         "\n".join([
+             "p = torch._functorch.predispatch._vmap_increment_nesting(2, \"error\")",
+             "b = torch._functorch.predispatch._add_batch_dim(batch, 0, 1)",
+             "p1 = torch._functorch.predispatch._vmap_increment_nesting(5, \"error\")",
+             "q = torch._functorch.predispatch._add_batch_dim(query, 0, 2)",
+             "p2 = torch._functorch.predispatch._vmap_increment_nesting(7, \"error\")",
+             "k = torch._functorch.predispatch._add_batch_dim(key, 0, 3)",
+             *body,
+             "r = torch._functorch.predispatch._remove_batch_dim(w, 3, 7, 0)",
+             "d = torch._functorch.predispatch._vmap_decrement_nesting()",
+             "r1 = torch._functorch.predispatch._remove_batch_dim(r, 2, 5, 0)",
+             "d1 = torch._functorch.predispatch._vmap_decrement_nesting()",
+             "r2 = torch._functorch.predispatch._remove_batch_dim(r1, 1, 2, 0)",
+             "d2 = torch._functorch.predispatch._vmap_decrement_nesting()",
+             "y = r2.sum((1,))",
+             "return r2, y",
+         ]),
+         "batch:i64[2]<2 query:i64[5]<7 key:i64[7]<7 mask:bool[2,7] window:i64[]<4")
+        for body in (
+            ["o = k.new_ones((), dtype=torch.bool)", "l = k.le(q)", "a = o.__and__(l)", "i = torch.ops.aten.index(mask, [b, k])", "w = a.__and__(i)"],
+            ["s = q.sub(window)", "g = k.gt(s)", "z = q.new_zeros((), dtype=torch.bool)", "h = g.to(torch.bool)", "w = z.__or__(h)"],
+            ["w = k.le(q)"],  # not batched at the outermost level
+            ["s = q - 2", "n = s.neg()", "g = k > 3", "w = torch.where(g, n, q)"],
+        )
+    ],
     ("torch._functorch.vmap.lazy_load_decompositions", "l = torch._functorch.vmap.lazy_load_decompositions()\ny = x + 1\nreturn y", "x:f32[3]"),
     ("torch._functorch.predispatch.lazy_load_decompositions", "l = torch._functorch.predispatch.lazy_load_decompositions()\ny = x + 1\nreturn y", "x:f32[3]"),
 ]

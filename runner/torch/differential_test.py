@@ -30,7 +30,7 @@ DTYPES = {
 }  # fmt: skip
 ANNOTATIONS = {"": "torch.Tensor", "p": "torch.nn.parameter.Parameter", "=": "torch.SymInt"}
 # What TorchScript has nothing for, with the words of the refusal.
-REFUSED = {"_vmap_increment_nesting": "_vmap_increment_nesting", "_enter_autocast": "_enter_autocast"}
+REFUSED = {"_vmap_increment_nesting": "vmap levels", "_enter_autocast": "_enter_autocast"}
 
 
 def make_inputs(spec: str, seed: int) -> tuple[dict[str, torch.Tensor], dict[str, str]]:

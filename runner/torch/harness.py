@@ -120,10 +120,14 @@ class Trial(Peer):
     def load(self, model: str, values: Mapping[str, torch.Tensor], threads: int = 1) -> dict:
         fd = tensor_file(values)
         try:
-            graph = {"hash": "", "model": model}
-            return self.call("load", {"graph": graph, "device": "cpu", "threads": threads}, {"tensors": fd})[0]
+            return self.load_file(model, fd, threads)
         finally:
             os.close(fd)
+
+    def load_file(self, model: str, fd: int, threads: int = 1) -> dict:
+        """`fd` stays the caller's."""
+        graph = {"hash": "", "model": model}
+        return self.call("load", {"graph": graph, "device": "cpu", "threads": threads}, {"tensors": fd})[0]
 
     def inputs(self, name: str, values: Mapping[str, torch.Tensor]) -> None:
         fd = tensor_file(values)
@@ -165,11 +169,18 @@ class Runner(Peer):
         self.handed_over()
 
     def trial(self) -> Trial:
+        trial, pidfd = self.killable_trial()
+        os.close(pidfd)
+        return trial
+
+    def killable_trial(self) -> tuple[Trial, int]:
+        """With the pidfd of its process, which the caller closes."""
         trial = Trial()
         _, message = self.call("fork", fds={"requests": trial.theirs[0].fileno(), "replies": trial.theirs[1].fileno()})
+        pidfd = message.take_fd("pidfd")
         message.close()
         trial.handed_over()
-        return trial
+        return trial, pidfd
 
     def end(self) -> int:
         self.call("close")
@@ -184,9 +195,14 @@ def parameters_of(model: str) -> list[str]:
 
 def reference(model: str, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
     """What Python gives for the same text. `values` are left as they are."""
+    return consuming_reference(model, {name: value.clone() for name, value in values.items()})
+
+
+def consuming_reference(model: str, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+    """The same, where `values` may change."""
     namespace: dict[str, object] = {"__name__": "assay_model"}
     exec(compile(model, "model.py", "exec"), namespace)  # noqa: S102: text that Assay printed
-    arguments = [values[name].clone() for name in parameters_of(model)]
+    arguments = [values[name] for name in parameters_of(model)]
     torch.manual_seed(SEED)
     with torch.no_grad():
         outputs = namespace["GraphModule"]().forward(*arguments)

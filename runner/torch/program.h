@@ -60,7 +60,7 @@ struct Instruction {
   bool unpack = false;           // the single result is a list, whose items are the results
   std::vector<int32_t> frees;    // slots that nothing after this instruction reads
   int32_t operation = 0;         // of the graph, for messages
-  c10::TypePtr host_type;        // of a host function's result
+  c10::TypePtr host_type;        // of a host function's result; of one tensor, its rank
 
   std::string name() const;  // "aten::add.Tensor"
 };

@@ -12,6 +12,7 @@
 
 #include "runner/torch/errors.h"
 #include "runner/torch/host_functions.h"
+#include "runner/torch/vmap_translation.h"
 
 namespace assay::torch_runner {
 namespace {
@@ -21,14 +22,19 @@ namespace jit = ::torch::jit;
 class Translator {
  public:
   Translator(const Program& program, std::span<const at::Tensor> inputs, const std::vector<bool>& frozen)
-      : program_(program), graph_(std::make_shared<jit::Graph>()), slots_(program.slots, nullptr) {
+      : program_(program),
+        graph_(std::make_shared<jit::Graph>()),
+        slots_(program.slots, nullptr),
+        vmap_(program, *graph_, slots_, RanksOf(program, inputs)) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       slots_[i] = frozen[i] ? graph_->insertConstant(inputs[i]) : graph_->addInput();
     }
   }
 
   std::shared_ptr<jit::Graph> Translate() {
-    for (const Instruction& instruction : program_.instructions) {
+    for (size_t i = 0; i < program_.instructions.size(); ++i) {
+      if (vmap_.Translate(i, [this](const Instruction& instruction) { TranslateOperator(instruction); })) continue;
+      const Instruction& instruction = program_.instructions[i];
       if (instruction.op) {
         TranslateOperator(instruction);
       } else {
@@ -149,6 +155,7 @@ class Translator {
   const Program& program_;
   std::shared_ptr<jit::Graph> graph_;
   std::vector<jit::Value*> slots_;
+  VmapTranslation vmap_;
 };
 
 // Sets TorchScript's fuser for as long as it lives.

@@ -103,6 +103,21 @@ TEST(TorchScript, AParameterThatTheGraphChangesIsNotFrozen) {
               {true});
 }
 
+TEST(TorchScript, EqualsEagerOnMasksMadeByNestedVmap) {
+  ExpectEager(Model("q: torch.Tensor, k: torch.Tensor, m: torch.Tensor",
+                    "l = torch._C._functorch._vmap_increment_nesting(2, \"error\")\n"
+                    "a = torch._C._functorch._add_batch_dim(q, 0, 1)\n"
+                    "n = torch._C._functorch._vmap_increment_nesting(3, \"error\")\n"
+                    "b = torch._C._functorch._add_batch_dim(k, 0, 2)\n"
+                    "c = b.le(a)\ni = torch.ops.aten.index(m, [a, b])\nw = c.__and__(i)\n"
+                    "r = torch._C._functorch._remove_batch_dim(w, 2, 3, 0)\n"
+                    "d = torch._C._functorch._vmap_decrement_nesting()\n"
+                    "s = torch._C._functorch._remove_batch_dim(r, 1, 2, 0)\n"
+                    "e = torch._C._functorch._vmap_decrement_nesting()\ny = s.sum((1,))\nreturn (s, y)"),
+              {at::arange(2), at::arange(3), at::tensor({1, 1, 0, 0, 1, 1}).to(at::kBool).reshape({2, 3})},
+              {false, false, false});
+}
+
 TEST(TorchScript, RefusesWhatItHasNothingFor) {
   const graph::Graph graph = Model(
       "x: torch.Tensor",
@@ -115,7 +130,7 @@ TEST(TorchScript, RefusesWhatItHasNothingFor) {
     TorchScript script(program, inputs, {false}, {});
     FAIL() << "not refused";
   } catch (const Unsupported& e) {
-    EXPECT_THAT(e.what(), HasSubstr("_vmap_increment_nesting"));
+    EXPECT_THAT(e.what(), HasSubstr("vmap levels: what is mapped has more dimensions"));
   }
 }
 
