@@ -94,7 +94,8 @@ void AddGraph(CLI::App& app, Command& command) {
                     "  assay graph check samples                        every sample under a folder\n"
                     "  assay graph check samples/mlp samples/lstm\n"
                     "  assay graph check --json samples                 one object a line: path, accepted, hash,\n"
-                    "                                                   operations, error{file,line,column,message}\n");
+                    "                                                   structure, operations, parameter_bytes,\n"
+                    "                                                   error{file,line,column,message}\n");
   check->add_option("folder", *roots, "Sample folders, or folders that hold some")->required();
   check->add_option("-j,--jobs", *threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   check->callback([&command, roots, threads] {

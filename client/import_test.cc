@@ -186,6 +186,18 @@ TEST_F(ImportTest, NamesDoNotDependOnHowTheFolderIsWritten) {
   options_.folder = root;
 }
 
+TEST_F(ImportTest, ACheckSaysStructureAndSize) {
+  AddSample("a", 3);
+  AddSample("b", 4);
+  const CheckedSample a = CheckSample(options_.folder / "a"), b = CheckSample(options_.folder / "b");
+  ASSERT_TRUE(a.accepted && b.accepted);
+  EXPECT_EQ(a.structure.size(), 64u);
+  EXPECT_EQ(a.structure, b.structure);  // another size only
+  EXPECT_NE(a.hash, b.hash);
+  EXPECT_EQ(b.parameter_bytes - a.parameter_bytes, 4);
+  EXPECT_TRUE(CheckJson(a).find("\"structure\":\"" + a.structure) != std::string::npos) << CheckJson(a);
+}
+
 TEST_F(ImportTest, AMissingFileIsNamed) {
   AddSample("a", 1);
   fs::remove(options_.folder / "a/weight_meta.py");

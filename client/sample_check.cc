@@ -5,7 +5,9 @@
 #include "client/text.h"
 #include "fmt/format.h"
 #include "graph/canonical.h"
+#include "graph/replay.h"
 #include "graph/sample_folder.h"
+#include "graph/structure.h"
 
 namespace assay::client {
 namespace fs = std::filesystem;
@@ -46,7 +48,11 @@ CheckedSample CheckSample(const fs::path& folder, const graph::Limits& limits) {
   out.accepted = true;
   out.canonical = graph::Canonical(*graph);
   out.hash = graph::HashOfCanonical(out.canonical);
+  out.structure = graph::StructureHash(*graph);
   out.operations = static_cast<int64_t>(graph->operations.size());
+  for (const auto& tensor : graph::PlanReplay(*graph, graph::ReplayPart::kAll).entries) {
+    out.parameter_bytes += tensor.bytes;
+  }
   return out;
 }
 
@@ -54,7 +60,9 @@ std::string CheckJson(const CheckedSample& sample) {
   boost::json::object json = {{"path", sample.path.string()}, {"accepted", sample.accepted}};
   if (sample.accepted) {
     json["hash"] = sample.hash;
+    json["structure"] = sample.structure;
     json["operations"] = sample.operations;
+    json["parameter_bytes"] = sample.parameter_bytes;
   } else {
     json["error"] = {{"file", sample.error.file},
                      {"line", sample.error.line},

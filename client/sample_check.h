@@ -18,7 +18,9 @@ struct CheckedSample {
   bool accepted = false;
   // Of an accepted one.
   std::string hash;
+  std::string structure;  // graph/structure.h
   int64_t operations = 0;
+  int64_t parameter_bytes = 0;
   graph::Sample canonical;
   // Of a refused one.
   graph::Diagnostic error;
@@ -26,7 +28,8 @@ struct CheckedSample {
 
 CheckedSample CheckSample(const std::filesystem::path& folder, const graph::Limits& limits = {});
 
-// One line of JSON: path, accepted, hash and operations, or error {file, line, column, message}.
+// One line of JSON: path, accepted, hash, structure, operations and parameter_bytes, or error {file, line, column,
+// message}.
 std::string CheckJson(const CheckedSample& sample);
 // "PATH: model.py:12:7: message" or "PATH: accepted …".
 std::string CheckText(const CheckedSample& sample);
