@@ -24,7 +24,7 @@ struct EvaluateFlags {
   int threads = 0, processes = 0, priority = 0;
   double budget = 0, half_width = 0, load_timeout = 0, compile_timeout = 0, run_timeout = 0;
   uint64_t memory_limit = 0;
-  bool fresh = false, wait = false, strict = false;
+  bool fresh = false, wait = false, strict = false, two_processes = false;
 };
 
 std::string RandomKey() {
@@ -86,6 +86,7 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   policy.set_name(flags.policy_name);
   policy.set_threads(flags.threads);
   policy.set_processes(flags.processes);
+  policy.set_two_processes(flags.two_processes);
   policy.set_budget_seconds(flags.budget);
   policy.set_half_width(flags.half_width);
   policy.set_load_timeout_seconds(flags.load_timeout);
@@ -208,6 +209,7 @@ void AddEvaluate(CLI::App& app, Command& command) {
   sub->add_option("--half-width", flags->half_width, "Wanted half-width of the interval, relative: 0.01")
       ->check(CLI::PositiveNumber);
   sub->add_option("--processes", flags->processes, "Fresh processes a graph")->check(CLI::Range(1, 1000));
+  sub->add_flag("--two-processes", flags->two_processes, "A process for each arm even where one could hold both");
   sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(CLI::PositiveNumber);
   sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(CLI::PositiveNumber);
   sub->add_option("--run-timeout", flags->run_timeout, "Seconds a call")->check(CLI::PositiveNumber);

@@ -219,6 +219,14 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, const fs::path& folder
   reader.Read("memory_limit_bytes", config.memory_limit_bytes);
   reader.Read("cpus", cpus);
   reader.Read("drain_seconds", config.drain_seconds);
+  if (const toml::node* node = reader.Find("maximum_calibration_error")) {
+    const std::optional<double> value = node->value<double>();
+    if (value && *value > 0 && *value <= 1) {
+      config.maximum_calibration_error = *value;
+    } else {
+      reader.Fail("maximum_calibration_error", "a share above 0 and at most 1, for example 0.02");
+    }
+  }
   if (const toml::node* node = reader.Find("limits")) {
     if (const toml::table* table = node->as_table()) {
       Reader limits(*table, "[limits]", status);

@@ -46,11 +46,12 @@ struct Config {
   std::filesystem::path state_dir;
   std::filesystem::path lock_dir;  // device locks; shared by all workers of a host
   SandboxLevel sandbox = SandboxLevel::kFull;
-  int threads = 1;                 // intra-op threads where a policy gives none
-  int harness_threads = 0;         // of replay and comparison; 0: all cores
-  int64_t memory_limit_bytes = 0;  // of one runner; 0: 80 % of what the worker may use
-  std::vector<int> cpus;           // runners are pinned to these; empty: not pinned
-  double drain_seconds = 30;       // how long SIGTERM lets running trials finish
+  int threads = 1;                       // intra-op threads where a policy gives none
+  int harness_threads = 0;               // of replay and comparison; 0: all cores
+  int64_t memory_limit_bytes = 0;        // of one runner; 0: 80 % of what the worker may use
+  std::vector<int> cpus;                 // runners are pinned to these; empty: not pinned
+  double maximum_calibration_error = 0;  // devices whose A/A error is above get calibration trials only; 0: no limit
+  double drain_seconds = 30;             // how long SIGTERM lets running trials finish
   PhaseLimits limits;
   std::vector<RunnerConfig> runners;
 };

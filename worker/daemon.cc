@@ -155,6 +155,7 @@ absl::Status RunDaemon(const Config& config, Service& service) {
   }
   Identity identity{
       *id, *incarnation, config.name, kWorkerVersion, std::string(Name(config.sandbox)), (*machine)->devices};
+  identity.maximum_calibration_error = config.maximum_calibration_error;
   std::vector<Executor*> executors;
   for (const KnownRunner& runner : (*machine)->runners) identity.runners.push_back(runner.offer);
   for (const std::unique_ptr<Slot>& slot : (*machine)->slots) executors.push_back(slot.get());

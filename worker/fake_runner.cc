@@ -1,14 +1,17 @@
 // A runner for tests: speaks the protocol, computes 2·x of each floating-point parameter, and misbehaves as the option
-// `trick` of its compiler says. With --fork it serves as a warm parent; other flags make it fail from the start.
+// `trick` of its compiler says. The option `steps` makes a call take that many steps of arithmetic instead of a fixed
+// time. With --fork it serves as a warm parent; other flags make it fail from the start.
 
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/safetensors.h"
@@ -34,7 +37,8 @@ constexpr const char* kTricks[] = {"none",          "compile-error", "compile-un
                                    "pair-lies",     "pair-short",    "leave-process",
                                    "run-lies",      "write-inputs",  "recompiles",
                                    "huge-output",   "close-channel", "slow",
-                                   "nearly"};
+                                   "nearly",        "timed-skip",    "first-outputs",
+                                   "moves-time",    "slow-clock"};
 
 int64_t Now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -42,7 +46,10 @@ json::object Describe(bool fork) {
   json::array tricks;
   for (const char* trick : kTricks) tricks.emplace_back(trick);
   const json::object options = {
-      {"type", "object"}, {"additionalProperties", false}, {"properties", {{"trick", {{"enum", tricks}}}}}};
+      {"type", "object"},
+      {"additionalProperties", false},
+      {"properties",
+       {{"trick", {{"enum", tricks}}}, {"steps", {{"type", "integer"}, {"minimum", 0}, {"maximum", 1'000'000'000}}}}}};
   json::array compilers;
   for (const char* name : {"eager", "fake"}) {
     compilers.push_back({{"name", name}, {"version", "1"}, {"baseline", "eager"}, {"options", options}});
@@ -129,11 +136,14 @@ class Server {
       error_ = "bad_request";
       return {};
     }
-    for (const auto& [option, value] : params.at("options").as_object()) {
-      if (option != "trick") error_ = "bad_request";
+    const json::object& options = params.at("options").as_object();
+    for (const auto& [option, value] : options) {
+      if (option != "trick" && option != "steps") error_ = "bad_request";
     }
     std::string trick = trick_;
-    if (const json::value* given = params.at("options").as_object().if_contains("trick")) trick = given->as_string();
+    if (const json::value* given = options.if_contains("trick")) trick = given->as_string();
+    int64_t steps = 0;
+    if (const json::value* given = options.if_contains("steps")) steps = given->to_number<int64_t>();
     fprintf(stderr, "compiling with trick %s\n", trick.c_str());
     if (trick == "compile-error") error_ = "compile_fail";
     if (trick == "compile-unsupported") error_ = "unsupported";
@@ -141,7 +151,7 @@ class Server {
     if (trick == "compile-exit") _exit(17);
     if (trick == "compile-hang")
       while (true) pause();
-    handles_.push_back(trick);
+    handles_.push_back({trick, steps});
     return {{"handle", static_cast<int64_t>(handles_.size())},
             {"compile_ns", 1000},
             {"peak_memory_bytes", 4096},
@@ -153,11 +163,29 @@ class Server {
     return {{"bytes", ::write(fd.get(), "hello", 5)}};
   }
 
-  const std::string& Trick(int64_t handle) { return handles_.at(handle - 1); }
+  struct Form {
+    std::string trick;
+    int64_t steps = 0;
+    std::vector<std::vector<float>> last = {};  // outputs
+  };
+  Form& FormOf(int64_t handle) { return handles_.at(handle - 1); }
 
-  void Work(const std::string& trick, const std::string& set) {
-    const int64_t end = Now() + (trick == "slow" ? 300'000 : 100'000);
+  // A number of steps, unlike a time, is stretched by whatever disturbs the machine, as real work is.
+  void Spend(const Form& form) {
+    double value = sink_;
+    for (int64_t i = 0; i < form.steps; ++i) value = value * 0.5 + 1;
+    sink_ = value;
+    const int64_t end = Now() + (form.steps > 0 ? 0 : form.trick == "slow" ? 300'000 : 100'000);
     while (Now() < end) {
+    }
+  }
+
+  void Work(Form& form, const std::string& set) {
+    const std::string& trick = form.trick;
+    Spend(form);
+    if (trick == "first-outputs" && !form.last.empty()) {
+      outputs_ = form.last;
+      return;
     }
     outputs_.clear();
     const std::string& source = trick == "stored-outputs" ? "public" : set;
@@ -175,6 +203,7 @@ class Server {
     if (trick == "write-inputs") {
       for (auto& [name, values] : sets_[set]) std::fill(values.begin(), values.end(), 7.0F);
     }
+    form.last = outputs_;
   }
 
   void Write(const runner::UniqueFd& fd, const std::string& trick) {
@@ -202,7 +231,8 @@ class Server {
       error_ = "bad_request";
       return {};
     }
-    const std::string& trick = Trick(params.at("handle").as_int64());
+    Form& form = FormOf(params.at("handle").as_int64());
+    const std::string& trick = form.trick;
     if (trick == "run-abort") abort();
     if (trick == "run-exit") _exit(0);
     if (trick == "run-hang")
@@ -225,10 +255,21 @@ class Server {
       while (true) pause();
     }
     const int64_t start = Now();
-    Work(trick, std::string(params.at("set").as_string()));
+    Work(form, std::string(params.at("set").as_string()));
     const int64_t duration = trick == "run-lies" ? int64_t{1} << 50 : Now() - start;
     Write(request.TakeFd("outputs"), trick);
     return {{"duration_ns", duration}, {"outputs", outputs_.size()}, {"output_bytes", 0}};
+  }
+
+  // `moved`: by arm, what the other arm has hidden there.
+  static int64_t TimeToTell(const std::string& trick, int64_t arm, int64_t ns, std::array<int64_t, 2>& moved) {
+    if (trick == "pair-lies") return int64_t{1} << 50;
+    if (trick == "slow-clock") return 1 + ns / 4;
+    if (trick == "moves-time") {
+      moved[1 - arm] += ns - ns / 4;
+      return 1 + ns / 4;
+    }
+    return ns + std::exchange(moved[arm], 0);
   }
 
   json::object Pair(const json::object& params, runner::Message& request) {
@@ -241,17 +282,24 @@ class Server {
     std::vector<std::vector<float>> kept;
     std::string kept_trick;
     const int64_t wall = Now();
+    std::array<int64_t, 2> moved = {0, 0};
     for (size_t i = 0; i < order.size(); ++i) {
       const int64_t arm = order[i].as_int64();
-      const std::string& trick = Trick(params.at("handles").as_array()[arm].as_int64());
+      Form& form = FormOf(params.at("handles").as_array()[arm].as_int64());
+      const std::string& trick = form.trick;
       if (trick == "pair-abort") abort();
       both |= trick == "pair-abort-both";
       recompiles += trick == "recompiles";
       const int64_t start = Now();
       for (int64_t call = 0; call < params.at("batch").as_array()[arm].as_int64(); ++call) {
-        Work(trick, trick == "timed-stale" ? "public" : set);
+        if (trick == "timed-skip") {
+          outputs_ = form.last;
+        } else {
+          Work(form, trick == "timed-stale" ? "public" : set);
+        }
       }
-      samples.emplace_back(trick == "pair-lies" ? int64_t{1} << 50 : Now() - start);
+      const int64_t told = TimeToTell(trick, arm, Now() - start, moved);
+      samples.emplace_back(told);
       if (keep && keep->as_int64() == static_cast<int64_t>(i)) {
         kept = outputs_;
         kept_trick = trick;
@@ -273,7 +321,8 @@ class Server {
   std::string error_;
   runner::UniqueFd lock_;
   std::map<std::string, Tensors> sets_;
-  std::vector<std::string> handles_;
+  std::vector<Form> handles_;
+  double sink_ = 0;
   std::vector<std::vector<float>> outputs_;
 };
 

@@ -82,6 +82,14 @@ CallFailure NoMemoryFile(const absl::Status& status) {
   return CallFailure{CallFailure::Kind::kError, "internal", std::string(status.message())};
 }
 
+std::optional<CallFailure> RequestAlone(const SamplerArm& arm, const std::string& set, int calls, double limit_seconds,
+                                        std::stop_token stop, AloneCalls& alone) {
+  Outcome<PairReply> reply = RequestPair(*arm.process, {arm.handle}, set, {0}, {calls}, 0, -1, -1, limit_seconds, stop);
+  if (!reply.ok()) return reply.failure();
+  alone = {reply->request_ns, reply->ns.at(0)};
+  return std::nullopt;
+}
+
 // Both arms in one process.
 class PairSampler : public Sampler {
  public:
@@ -101,6 +109,14 @@ class PairSampler : public Sampler {
     samples.ns = std::move(reply->ns);
     samples.recompiles = reply->recompiles;
     if (chunk.keep >= 0 && chunk.keep < static_cast<int>(samples.ns.size())) samples.kept = *std::move(file);
+    return std::nullopt;
+  }
+
+  std::optional<SampleFailure> TakeAlone(int arm, int calls, double limit_seconds, std::stop_token stop,
+                                         AloneCalls& alone) override {
+    if (auto failure = RequestAlone(arms_[arm], set_, calls, limit_seconds, stop, alone)) {
+      return SampleFailure{arm, *failure};
+    }
     return std::nullopt;
   }
 
@@ -157,6 +173,21 @@ class SwitchingSampler : public Sampler {
       }
     }
     return std::nullopt;
+  }
+
+  std::optional<SampleFailure> TakeAlone(int arm, int calls, double limit_seconds, std::stop_token stop,
+                                         AloneCalls& alone) override {
+    Switch(arm);
+    std::optional<CallFailure> failure;
+    if (arms_[arm].worker_timed) {
+      Samples samples;
+      switched_ = false;
+      failure = TakeByWorker({arm, 1, calls, -1, After(limit_seconds)}, stop, samples);
+      alone = {samples.calls_ns, samples.calls_ns};
+    } else {
+      failure = RequestAlone(arms_[arm], set_, calls, limit_seconds, stop, alone);
+    }
+    return failure ? std::optional(SampleFailure{arm, *failure}) : std::nullopt;
   }
 
  private:

@@ -32,6 +32,12 @@ struct Samples {
   std::string contradiction;               // not empty: how the times contradict the worker's own clock
 };
 
+// Calls of one arm alone, in one request.
+struct AloneCalls {
+  int64_t wall_ns = 0;  // of the request, by the worker's clock
+  int64_t told_ns = 0;  // of the calls, by the runner's
+};
+
 // A failure of a chunk, and whose it was: -1 where both arms sit in one process and either may have caused it.
 struct SampleFailure {
   int arm = -1;
@@ -43,6 +49,10 @@ class Sampler {
   virtual ~Sampler() = default;
   // Failure where the arm failed.
   virtual std::optional<SampleFailure> Take(const Chunk& chunk, std::stop_token stop, Samples& samples) = 0;
+  // So that the runner's clock can be held against the worker's, arm by arm; where the worker takes the times itself
+  // both are the same.
+  virtual std::optional<SampleFailure> TakeAlone(int arm, int calls, double limit_seconds, std::stop_token stop,
+                                                 AloneCalls& alone) = 0;
   // 1 where the arms share a process, else the number of samples an arm takes before the other one's turn.
   virtual int RunLength(double sample_seconds) const = 0;
 };

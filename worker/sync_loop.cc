@@ -64,6 +64,7 @@ v1::SynchroniseRequest SyncLoop::MakeRequest(double& wait_seconds) {
   request.set_name(identity_.name);
   request.set_version(identity_.version);
   request.set_sandbox(identity_.sandbox);
+  request.set_maximum_calibration_error(identity_.maximum_calibration_error);
   for (const v1::Device& device : identity_.devices) *request.add_devices() = device;
   for (const v1::Runner& runner : identity_.runners) *request.add_runners() = runner;
   for (const auto& [id, held] : held_) {

@@ -40,6 +40,7 @@ struct Identity {
   std::string worker_id, incarnation, name, version, sandbox;
   std::vector<v1::Device> devices;
   std::vector<v1::Runner> runners;
+  double maximum_calibration_error = 0;
 };
 
 struct SyncTimes {

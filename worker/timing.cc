@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
+#include "fmt/format.h"
 #include "measure/quantiles.h"
 #include "measure/random.h"
 
@@ -11,6 +14,17 @@ namespace {
 
 using measure::kBaselineArm;
 using measure::kCandidateArm;
+
+// The runner's times are held against the worker's over so long a request of each arm alone. On a crowded machine one
+// such request may mislead: the runner is accused only where the best of so many tries contradicts the samples.
+constexpr double kAloneSeconds = 0.05;
+constexpr int kClockTries = 10;
+constexpr double kClockFactor = 2;
+// A call this long is dear: one trial in so many is checked.
+constexpr double kDearSeconds = 1;
+constexpr int kDearShare = 8;
+// What a request takes besides its calls.
+constexpr double kRequestSeconds = 0.02;
 
 double NewestMedian(const std::vector<double>& seconds, int window) {
   const size_t n = std::min<size_t>(seconds.size(), window);
@@ -50,7 +64,7 @@ class ArmTimer {
     result_.limit = plan.limit;
     if (auto failure = TakePairs(plan.pairs - pilot)) return failure;
     result_.estimate = measure::EstimatePaired(log_ratios_);
-    return std::nullopt;
+    return CheckClock();
   }
 
  private:
@@ -86,18 +100,71 @@ class ArmTimer {
     }
   }
 
+  // Seconds of a sample of an arm, on average: on a crowded machine that is far more than the median, and it is what
+  // the budget is spent on.
+  double MeanSampleSeconds(int arm) const {
+    const std::vector<int64_t>& ns = result_.samples_ns[arm];
+    return 1e-9 * std::accumulate(ns.begin(), ns.end(), 0.0) / static_cast<double>(ns.size());
+  }
+
   // Expected seconds of a sample of each arm: from samples where there are some, else from the warm-up's calls.
   double PairSeconds() const {
     double seconds = 0;
     for (const int arm : {kBaselineArm, kCandidateArm}) {
-      const std::vector<int64_t>& ns = result_.samples_ns[arm];
-      if (ns.empty()) {
-        seconds += call_seconds_[arm] * result_.batch[arm];
-      } else {
-        seconds += 1e-9 * measure::Median(std::vector<double>(ns.begin(), ns.end()));
-      }
+      seconds += result_.samples_ns[arm].empty() ? call_seconds_[arm] * result_.batch[arm] : MeanSampleSeconds(arm);
     }
     return seconds;
+  }
+
+  // A runner that moves time from one arm to the other, or has a clock of its own, says less of an arm than the arm
+  // takes when it alone is asked for and the worker holds the watch. Alternating arms may well be slower than one alone
+  // (caches), never so much faster.
+  std::optional<SampleFailure> CheckClock() {
+    if (!request_.check_clock || request_.mutates) return std::nullopt;  // restoring tensors is in the request's time
+    std::array<double, 2> call_seconds;
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      call_seconds[arm] = MeanSampleSeconds(arm) / result_.batch[arm];
+    }
+    if (std::max(call_seconds[0], call_seconds[1]) > kDearSeconds && random_.Below(kDearShare) != 0)
+      return std::nullopt;
+    std::array<double, 2> excess;     // of a call alone over a timed one, the smallest of the tries
+    std::array<std::string, 2> slow;  // says how the runner's clock is behind, where it was at every try
+    excess.fill(std::numeric_limits<double>::infinity());
+    slow.fill("-");
+    for (int attempt = 0; attempt < kClockTries; ++attempt) {
+      // Who comes first has slept and is rarely interrupted: each in turn.
+      for (const int arm : {attempt % 2, 1 - attempt % 2}) {
+        const int calls = measure::CallsPerSample(call_seconds[arm], kAloneSeconds);
+        AloneCalls alone;
+        if (auto failure = sampler_.TakeAlone(arm, calls, 2 * request_.run_limit_seconds + 60, stop_, alone)) {
+          return failure;
+        }
+        phases_.AddRunnerTime(alone.told_ns);
+        const double wall = 1e-9 * static_cast<double>(alone.wall_ns), told = 1e-9 * static_cast<double>(alone.told_ns);
+        if (wall <= 2 * told + kRequestSeconds) {
+          slow[arm].clear();
+        } else if (!slow[arm].empty()) {
+          slow[arm] = fmt::format("{} calls are told to take {:.6f} s and took {:.6f} s by the worker's clock", calls,
+                                  told, wall);
+        }
+        excess[arm] = std::min(excess[arm], wall / calls / call_seconds[arm]);
+      }
+      if (slow[0].empty() && slow[1].empty() && excess[0] <= kClockFactor * std::max(1.0, excess[1]) &&
+          excess[1] <= kClockFactor * std::max(1.0, excess[0])) {
+        return std::nullopt;
+      }
+    }
+    const int arm = excess[kCandidateArm] > excess[kBaselineArm] ? kCandidateArm : kBaselineArm;
+    std::string found = slow[kCandidateArm].empty() ? slow[kBaselineArm] : slow[kCandidateArm];
+    if (found.empty()) {
+      found = fmt::format(
+          "a call of the {} alone takes at least {:.2f} times what was told of its timed calls, one of "
+          "the {} {:.2f} times: time was moved between them",
+          arm == kBaselineArm ? "baseline" : "candidate", excess[arm], arm == kBaselineArm ? "candidate" : "baseline",
+          excess[1 - arm]);
+    }
+    result_.contradiction = found;
+    return std::nullopt;
   }
 
   std::optional<SampleFailure> TakePairs(int64_t pairs) {
@@ -109,8 +176,9 @@ class ArmTimer {
     chunk.order = measure::SampleOrder(random_.Bits(), pairs, run_length);
     chunk.batch = result_.batch;
     // Room for a machine that has become slower; without a bound a burst of load would stretch a trial without end.
-    chunk.budget_ns = static_cast<int64_t>(1e9 * (3 * expected + 1));
-    chunk.limit_seconds = 2 * (3 * expected + 1) + 2 * request_.run_limit_seconds;
+    const double most = std::min(3 * expected, std::max(expected, 1.5 * request_.policy.budget_seconds)) + 1;
+    chunk.budget_ns = static_cast<int64_t>(1e9 * most);
+    chunk.limit_seconds = 2 * most + 2 * request_.run_limit_seconds;
     if (request_.check_candidate) chunk.keep = ChooseChecked(chunk.order, random_);
     Samples samples;
     if (auto failure = sampler_.Take(chunk, stop_, samples)) return failure;

@@ -21,7 +21,8 @@ class FakeSampler : public Sampler {
       const int arm = chunk.order[i];
       const double slow = calls[arm] < 5 ? 3 : 1;
       calls[arm] += chunk.batch[arm];
-      const double ns = ns_[arm] * chunk.batch[arm] * slow * std::exp(0.01 * random_.Normal());
+      const bool stall = stall_every > 0 && ++taken_ % stall_every == 0;
+      const double ns = ns_[arm] * chunk.batch[arm] * slow * std::exp(0.01 * random_.Normal()) + (stall ? 2e7 : 0);
       samples.ns.push_back(std::max<int64_t>(1, std::llround(ns)));
       samples.calls_ns += samples.ns.back();
     }
@@ -31,12 +32,24 @@ class FakeSampler : public Sampler {
     }
     return std::nullopt;
   }
+  std::optional<SampleFailure> TakeAlone(int arm, int calls, double, std::stop_token, AloneCalls& alone) override {
+    ++alone_requests;
+    const double seconds = ns_[arm] * calls;
+    alone.told_ns = std::llround(seconds / own_clock);
+    alone.wall_ns = std::llround(seconds * (alone_requests <= crowded ? 3 : alone_factor[arm])) + 100'000;
+    return std::nullopt;
+  }
   int RunLength(double) const override { return run_length; }
 
-  int run_length = 1, requests = 0, fail_at = 0;
+  int run_length = 1, requests = 0, fail_at = 0, alone_requests = 0;
+  int crowded = 0;                              // so many requests alone take three times as long
+  std::array<double, 2> alone_factor = {1, 1};  // of the time that was told
+  double own_clock = 1;
+  int stall_every = 0;  // every so many samples one takes 20 ms longer
   std::array<int64_t, 2> calls = {0, 0};
 
  private:
+  int taken_ = 0;
   std::array<double, 2> ns_;
   measure::Random random_{1};
 };
@@ -96,6 +109,56 @@ TEST(TimingTest, LongCallsAreFew) {
   ASSERT_FALSE(TimeArms(sampler, std::move(request), {}, phases, result).has_value());
   EXPECT_LE(sampler.calls[0], 4);
   EXPECT_GE(result.estimate.pairs, 1);
+}
+
+std::string ContradictionOf(FakeSampler& sampler, bool mutates = false) {
+  TimingRequest request = Request("sweep");
+  request.mutates = mutates;
+  PhaseLog phases({});
+  TimingResult result;
+  EXPECT_FALSE(TimeArms(sampler, std::move(request), {}, phases, result).has_value());
+  return result.contradiction;
+}
+
+TEST(TimingTest, TheRunnersClockIsHeldAgainstTheWorkers) {
+  FakeSampler honest(1e6, 2e6);
+  EXPECT_EQ(ContradictionOf(honest), "");
+  EXPECT_EQ(honest.alone_requests, 2);
+
+  FakeSampler moved(1e6, 1e6);
+  moved.alone_factor = {0.5, 2.2};  // most of the candidate's time was told as the baseline's
+  EXPECT_THAT(ContradictionOf(moved), testing::HasSubstr("time was moved between them"));
+  EXPECT_EQ(moved.alone_requests, 20) << "accused only after ten tries";
+
+  FakeSampler clock(1e6, 1e6);
+  clock.own_clock = 4;
+  EXPECT_THAT(ContradictionOf(clock), testing::HasSubstr("by the worker's clock"));
+}
+
+TEST(TimingTest, ACrowdedMachineIsNoLie) {
+  FakeSampler sampler(1e6, 1e6);
+  sampler.crowded = 7;
+  EXPECT_EQ(ContradictionOf(sampler), "");
+  EXPECT_EQ(sampler.alone_requests, 10) << "the first that is undisturbed in both arms ends it";
+  FakeSampler warm(1e6, 1e6);
+  warm.alone_factor = {0.4, 1};  // alternating arms evict each other from the caches
+  EXPECT_EQ(ContradictionOf(warm), "");
+  FakeSampler restored(1e6, 1e6);
+  restored.alone_factor = {1, 5};
+  EXPECT_EQ(ContradictionOf(restored, /*mutates=*/true), "");
+}
+
+TEST(TimingTest, StallsCountAgainstTheBudget) {
+  FakeSampler sampler(1e6, 1e6);
+  sampler.stall_every = 5;
+  PhaseLog phases({});
+  TimingResult result;
+  ASSERT_FALSE(TimeArms(sampler, Request("sweep"), {}, phases, result).has_value());
+  double seconds = 0;
+  for (const auto& samples : result.samples_ns) {
+    for (const int64_t ns : samples) seconds += 1e-9 * static_cast<double>(ns);
+  }
+  EXPECT_LT(seconds, 3) << "the policy gives 2 s";
 }
 
 TEST(TimingTest, HandsFailuresOn) {

@@ -135,6 +135,7 @@ class Trial {
     told.set_budget_seconds(policy_.budget_seconds);
     told.set_half_width(policy_.target_half_width);
     told.set_processes(policy_.processes);
+    told.set_two_processes(asked.two_processes());
     told.set_load_timeout_seconds(limits_.load_seconds);
     told.set_compile_timeout_seconds(limits_.compile_seconds);
     told.set_run_timeout_seconds(limits_.run_seconds);
@@ -182,9 +183,9 @@ class Trial {
       arm.told.set_trusted(arm.runner->config.trusted);
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
     }
-    shared_ = arms_[0].runner == arms_[1].runner;
+    shared_ = arms_[0].runner == arms_[1].runner && !assignment_.policy().two_processes();
     std::vector<const KnownRunner*> runners = {arms_[kBaselineArm].runner};
-    if (!shared_) runners.push_back(arms_[kCandidateArm].runner);
+    if (arms_[0].runner != arms_[1].runner) runners.push_back(arms_[kCandidateArm].runner);
     TellEnvironment(ForTrial(context_.environment, context_.device, runners));
     return true;
   }
@@ -348,10 +349,11 @@ class Trial {
     const int baseline_outputs = baseline.outputs[0]->layout.entries.size();
     const measure::GraphComparison folded = measure::FoldOutputs(std::move(all), candidate_outputs, baseline_outputs);
     m_.set_critical_t(folded.critical_t);
-    // Near on the set that a runner may know beforehand, and the same again for other inputs.
-    if (Departs(critical_t[1], critical_t[0]) && SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
+    // Near on one set, and the same again for other inputs.
+    if ((Departs(critical_t[1], critical_t[0]) || Departs(critical_t[0], critical_t[1])) &&
+        SameBytes(*candidate.outputs[0], *candidate.outputs[1]) &&
         !SameBytes(*baseline.outputs[0], *baseline.outputs[1])) {
-      return Cheating(folded.error_class, "the candidate returned the public input set's outputs for the secret one");
+      return Cheating(folded.error_class, "the candidate returned the same outputs for both input sets");
     }
     if (folded.error_class == measure::ErrorClass::kCorrect) return true;
     m_.set_outcome_class(ToProto(folded.error_class));
@@ -382,6 +384,7 @@ class Trial {
     request.seed = RandomSeed();
     request.mutates = arms_[0].mutates || arms_[1].mutates;
     request.run_limit_seconds = limits_.run_seconds;
+    request.check_clock = !arms_[0].worker_timed() || !arms_[1].worker_timed();
     for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
     if (conditions_.empty()) conditions_ = {{"before", CaptureConditions()}};
     TimingResult result;

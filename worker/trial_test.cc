@@ -190,6 +190,19 @@ TEST_F(TrialTest, TwoProcesses) {
   EXPECT_NEAR(m.timing().log_speedup(), std::log(1.0 / 3), 0.4);
 }
 
+TEST_F(TrialTest, TwoProcessesWhereThePolicyWantsThem) {
+  AddRunner("default", {"--fork"});
+  v1::Assignment assignment = Assign("none");
+  assignment.mutable_policy()->set_two_processes(true);
+  const v1::Measurement m = Measure(assignment);
+  ExpectWhole(m);
+  EXPECT_FALSE(m.timing().one_process());
+  EXPECT_TRUE(m.policy().two_processes());
+  assignment = Assign("slow-clock");
+  assignment.mutable_policy()->set_two_processes(true);
+  EXPECT_EQ(Measure(assignment).detail(), v1::CHEATING);
+}
+
 TEST_F(TrialTest, ARunnerThatIsNotTrustedIsTimedByTheWorker) {
   AddRunner("default", {}, /*trusted=*/false);
   // Would be a contradiction if `pair` were used.
@@ -257,7 +270,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"inf", v1::INF_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
         Case{"wrong-value", v1::ACCURACY, v1::FAILURE_DETAIL_UNSPECIFIED},
         Case{"stored-outputs", v1::ACCURACY, v1::CHEATING}, Case{"timed-stale", v1::ACCURACY, v1::CHEATING},
+        Case{"first-outputs", v1::ACCURACY, v1::CHEATING}, Case{"timed-skip", v1::ACCURACY, v1::CHEATING},
         Case{"run-lies", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"pair-lies", v1::RUNTIME_FAIL, v1::CHEATING},
+        Case{"moves-time", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"slow-clock", v1::RUNTIME_FAIL, v1::CHEATING},
         Case{"pair-abort", v1::RUNTIME_FAIL, v1::SIGNAL}, Case{"pair-short", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"close-channel", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"leave-process", v1::CORRECT, v1::FAILURE_DETAIL_UNSPECIFIED}),
