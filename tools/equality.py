@@ -262,7 +262,7 @@ def summary(options: argparse.Namespace) -> int:
     kinds = ("equal", "close", "differs", "unsupported", "load_fail", "compile_fail", "runtime_fail", "out_of_memory", "crash", "timeout",
              "python fails", "skipped", "parse", "harness", "internal")  # fmt: skip
     forms = ("eager", "torchscript", "exact")
-    counted = {form: collections.Counter(outcome(row, form) for row in rows if form in row or "python" in row) for form in forms}
+    counted = {form: collections.Counter(outcome(row, form) for row in rows if form in row or (form == "eager" and "python" in row)) for form in forms}
     lines += table(
         ("outcome", "eager", "torchscript", "torchscript, exact (where the default is not equal)"),
         [(kind, *(counted[form][kind] for form in forms)) for kind in kinds if any(counted[form][kind] for form in forms)],
