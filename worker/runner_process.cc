@@ -296,19 +296,21 @@ Outcome<std::shared_ptr<RunnerProcess>> RunnerProcess::Fork(Clock::time_point de
   child->child_pidfd_ = std::move(pidfd);
   child->child_number_ = static_cast<int>(number->get_int64());
   child->isolated_ = isolated->get_bool();
+  children_.insert(child->child_number_);
   return child;
 }
 
 void RunnerProcess::NoteEvent(const json::object& event) {
   const json::value* number = event.if_contains("child");
-  if (number == nullptr || !number->is_int64()) return;
+  // Of other children nothing is kept: a runner may say what it likes, as often as it likes.
+  if (number == nullptr || !number->is_int64() || children_.erase(static_cast<int>(number->get_int64())) == 0) return;
   ProcessEnd end;
   if (const json::value* code = event.if_contains("code"); code && code->is_int64()) end.exit_code = code->get_int64();
   if (const json::value* s = event.if_contains("signal"); s && s->is_int64()) end.signal = s->get_int64();
   child_ends_[static_cast<int>(number->get_int64())] = end;
 }
 
-ProcessEnd RunnerProcess::EndOfChild(int number) {
+std::optional<ProcessEnd> RunnerProcess::EndOfChild(int number) {
   const Clock::time_point deadline = Clock::now() + kEndGrace;
   while (alive_) {
     if (auto found = child_ends_.find(number); found != child_ends_.end()) {
@@ -320,24 +322,33 @@ ProcessEnd RunnerProcess::EndOfChild(int number) {
     if (!message.ok()) break;
     NoteEvent(message->json);
   }
-  return {0, SIGKILL};  // the parent has gone, and its children with it
+  return std::nullopt;
 }
 
-ProcessEnd RunnerProcess::EndOf() { return parent_ ? parent_->EndOfChild(child_number_) : process_->Reap(); }
+std::optional<ProcessEnd> RunnerProcess::EndOf() {
+  return parent_ ? parent_->EndOfChild(child_number_) : process_->Reap();
+}
 
 CallFailure RunnerProcess::Ended(CallFailure::Kind kind, std::string message) {
   CallFailure failure{kind, "", std::move(message)};
   if (kind != CallFailure::Kind::kExit) SignalAll(SIGKILL);
   alive_ = false;
-  const ProcessEnd end = EndOf();
+  const std::optional<ProcessEnd> told = EndOf();
   if (kind == CallFailure::Kind::kTimeout) failure.message = "took longer than its time limit";
   if (kind != CallFailure::Kind::kExit) return failure;
+  const bool out_of_memory = group_ && group_->oom_kills() > oom_kills_;
+  if (!told && !out_of_memory) {
+    failure.kind = CallFailure::Kind::kParentEnded;
+    failure.message = "ended with the warm parent of its runner";
+    return failure;
+  }
+  const ProcessEnd end = told.value_or(ProcessEnd{0, SIGKILL});
   failure.exit_code = end.exit_code;
   failure.signal = end.signal;
   if (end.signal != 0) {
     failure.kind = CallFailure::Kind::kSignal;
     failure.message = fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal));
-    if (group_ && group_->oom_kills() > oom_kills_) {
+    if (out_of_memory) {
       failure.error_class = "out_of_memory";
       failure.message = "was killed by the kernel: it passed its memory limit";
     }

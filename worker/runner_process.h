@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -29,12 +30,13 @@ using Clock = std::chrono::steady_clock;
 // Why a request gave no result.
 struct CallFailure {
   enum class Kind {
-    kError,      // an error reply: the runner goes on serving
-    kTimeout,    // the time limit: killed
-    kExit,       // it exited
-    kSignal,     // it was ended by a signal that was not the worker's
-    kProtocol,   // it wrote what is not the protocol: killed
-    kCancelled,  // the stop token: killed
+    kError,        // an error reply: the runner goes on serving
+    kTimeout,      // the time limit: killed
+    kExit,         // it exited
+    kSignal,       // it was ended by a signal that was not the worker's
+    kProtocol,     // it wrote what is not the protocol: killed
+    kCancelled,    // the stop token: killed
+    kParentEnded,  // the warm parent that it was forked from ended, and it with it: not the doing of what it ran
   };
   Kind kind = Kind::kError;
   std::string error_class;  // of an error reply: "compile_fail", …; "out_of_memory" of a process killed for it too
@@ -114,8 +116,9 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   void Watch(const std::shared_ptr<Exchange>& exchange);
   // Kills it and says how it ended.
   CallFailure Ended(CallFailure::Kind kind, std::string message);
-  ProcessEnd EndOf();
-  ProcessEnd EndOfChild(int number);
+  std::optional<ProcessEnd> EndOf();
+  // Nothing where the parent has gone, and its children with it.
+  std::optional<ProcessEnd> EndOfChild(int number);
   void NoteEvent(const boost::json::object& event);
   void SignalAll(int signal);
 
@@ -128,6 +131,7 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   std::shared_ptr<RunnerProcess> parent_;  // of a forked one
   runner::UniqueFd child_pidfd_;
   int child_number_ = 0;
+  std::set<int> children_;                // of a parent: forked and not yet told to have ended
   std::map<int, ProcessEnd> child_ends_;  // of a parent: told and not yet asked for
   int64_t oom_kills_ = 0;                 // of the group, when the process started
   int64_t last_id_ = 0;

@@ -94,6 +94,7 @@ class Trial {
   }
 
   bool Fail(v1::OutcomeClass outcome_class, const ArmFailure& failure) {
+    if (failure.failure.kind == CallFailure::Kind::kParentEnded) return Infrastructure(failure.failure.message);
     m_.set_outcome_class(outcome_class);
     m_.set_detail(failure.cheating ? v1::CHEATING : DetailOf(failure.failure));
     m_.set_message(failure.failure.message);
@@ -153,8 +154,17 @@ class Trial {
   bool FindRunners() {
     for (TrialArm& arm : arms_) {
       const std::string environment = arm.target.environment().empty() ? "default" : arm.target.environment();
+      // An environment is known by its content: the same under another name serves where none has both.
+      std::vector<const KnownRunner*> candidates;
       for (const KnownRunner& runner : context_.runners) {
-        if (runner.offer.environment() != environment) continue;
+        if (runner.offer.environment() == environment) candidates.push_back(&runner);
+      }
+      for (const KnownRunner& runner : context_.runners) {
+        const bool same = runner.offer.environment_hash() == arm.target.environment_hash();
+        if (same && runner.offer.environment() != environment) candidates.push_back(&runner);
+      }
+      for (const KnownRunner* candidate : candidates) {
+        const KnownRunner& runner = *candidate;
         if (!arm.target.runner().empty() && arm.target.runner() != runner.offer.name()) continue;
         const auto& kinds = runner.offer.device_kinds();
         if (std::find(kinds.begin(), kinds.end(), context_.device.kind()) == kinds.end()) continue;
@@ -164,7 +174,11 @@ class Trial {
           arm.target.set_runner(runner.offer.name());
           arm.target.set_version(compiler.version());
         }
-        if (arm.runner != nullptr) break;
+        // One of the right name and another content is kept only to say so.
+        if (arm.runner == &runner && (arm.target.environment_hash().empty() ||
+                                      arm.target.environment_hash() == runner.offer.environment_hash())) {
+          break;
+        }
       }
       if (arm.runner == nullptr) {
         return Infrastructure(fmt::format("worker {} has no compiler {} in the runner environment {} for the device {}",
@@ -415,6 +429,7 @@ class Trial {
   bool Attribute(const SampleFailure& sample) {
     if (sample.arm >= 0) return Fail(sample.arm, v1::RUNTIME_FAIL, {sample.failure});
     if (sample.failure.kind == CallFailure::Kind::kCancelled) return false;
+    if (sample.failure.kind == CallFailure::Kind::kParentEnded) return Infrastructure(sample.failure.message);
     const std::string phase = phases_.name();
     TakeEvidence();
     EndProcesses();

@@ -366,10 +366,36 @@ TEST_F(TrialTest, AssaysOwnFailuresAreInfrastructure) {
   EXPECT_THAT(Measure(assignment).message(), HasSubstr("the target wants other"));
 }
 
+TEST_F(TrialTest, AnEnvironmentIsKnownByItsContent) {
+  AddRunner("default", {});
+  v1::Assignment assignment = Assign("none", "renamed");
+  EXPECT_EQ(Measure(assignment).outcome_class(), v1::INFRASTRUCTURE);
+  assignment.mutable_candidate()->set_environment_hash(runners_[0].offer.environment_hash());
+  ExpectWhole(Measure(assignment));
+}
+
 TEST_F(TrialTest, AWarmParentThatDiedIsStartedAgain) {
   AddRunner("default", {"--fork"});
   ExpectWhole(Measure(Assign("none")));
   KillFakeRunners();
+  ExpectWhole(Measure(Assign("none")));
+}
+
+TEST_F(TrialTest, AWarmParentThatDiesDuringATrialIsNotTheCompilersFault) {
+  AddRunner("default", {"--fork"});
+  for (const char* killed_in : {"load", "compile.candidate", "run.candidate", "timing"}) {
+    const Environment environment = CaptureEnvironment(config_, false);
+    TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+    absl::StatusOr<v1::Measurement> m = RunTrial(
+        context, Assign("none"), [&](std::string_view) { return sample_; }, std::stop_token(),
+        [&](std::string_view phase) {
+          if (phase == killed_in) KillFakeRunners();
+        });
+    ASSERT_TRUE(m.ok()) << m.status();
+    EXPECT_EQ(m->outcome_class(), v1::INFRASTRUCTURE) << killed_in << ": " << m->message();
+    EXPECT_THAT(m->message(), HasSubstr("warm parent"));
+    EXPECT_EQ(m->failed_phase(), killed_in);
+  }
   ExpectWhole(Measure(Assign("none")));
 }
 

@@ -46,6 +46,7 @@ v1::FailureDetail DetailOf(const CallFailure& failure) {
     case CallFailure::Kind::kProtocol:
       return v1::PROTOCOL;
     case CallFailure::Kind::kCancelled:
+    case CallFailure::Kind::kParentEnded:
       return v1::FAILURE_DETAIL_UNSPECIFIED;
   }
   return v1::FAILURE_DETAIL_UNSPECIFIED;
