@@ -60,8 +60,8 @@ std::string ResolvedTarget::name() const {
 }
 
 std::string ResolvedTarget::key() const {
-  return Serialise({offer.compiler, offer.version, offer.runner, offer.build, offer.environment_hash, offer.device_kind,
-                    CanonicalJson(options)});
+  return Serialise({offer.compiler, offer.version, offer.runner, offer.build, offer.environment, offer.environment_hash,
+                    offer.device_kind, CanonicalJson(options)});
 }
 
 v1::Target ResolvedTarget::ToProto() const {
@@ -154,7 +154,8 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
 absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, const std::vector<Offer>& offers) {
   for (const auto& offer : offers) {
     if (offer.compiler == candidate.offer.baseline && offer.runner == candidate.offer.runner &&
-        offer.build == candidate.offer.build && offer.environment_hash == candidate.offer.environment_hash &&
+        offer.build == candidate.offer.build && offer.environment == candidate.offer.environment &&
+        offer.environment_hash == candidate.offer.environment_hash &&
         offer.device_kind == candidate.offer.device_kind) {
       return ResolvedTarget{offer, {}};
     }

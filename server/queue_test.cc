@@ -427,6 +427,27 @@ TEST_F(QueueTest, SubmissionsAreIdempotentAndChecked) {
   EXPECT_EQ(message([](auto& r) { r.mutable_candidate()->set_environment_hash("f"); }), "");
 }
 
+// Two environments that hold the same packages: an A/A comparison of them must not lose its names.
+TEST_F(QueueTest, EnvironmentsOfOneContentKeepTheirNames) {
+  v1::SynchroniseRequest request = Request("w1");
+  *request.add_runners() = request.runners(0);
+  request.mutable_runners(1)->set_environment("second");
+  Sync(request);
+  v1::CreateEvaluationRequest evaluation = Evaluation(1);
+  evaluation.mutable_candidate()->set_environment("second");
+  const auto second = TrySubmit(evaluation);
+  ASSERT_TRUE(second.ok()) << second.status();
+  const auto first = TrySubmit(Evaluation(1));
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto names = [&](int64_t id) {
+    return Get(Cat("SELECT c.name || ' ' || b.name FROM evaluations e JOIN targets c ON c.id = e.candidate_id JOIN targets b "
+                   "ON b.id = e.baseline_id WHERE e.id = ",
+                   id));
+  };
+  EXPECT_EQ(names(*second), "torchscript@env:second eager@env:second");
+  EXPECT_EQ(names(*first), "torchscript eager");
+}
+
 TEST_F(QueueTest, SaysWhatItWaitsFor) {
   const int64_t id = Queued(1);
   const auto waiting = [&](double seconds) {
