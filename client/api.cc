@@ -128,6 +128,7 @@ ASSAY_CALL(admin, Admin, CreateToken, CreateTokenRequest, CreateTokenResponse)
 ASSAY_CALL(admin, Admin, ListTokens, ListTokensRequest, ListTokensResponse)
 ASSAY_CALL(admin, Admin, RevokeToken, RevokeTokenRequest, Token)
 ASSAY_CALL(admin, Admin, DrainWorker, DrainWorkerRequest, DrainWorkerResponse)
+ASSAY_CALL(admin, Admin, RecordCalibration, RecordCalibrationRequest, RecordCalibrationResponse)
 #undef ASSAY_CALL
 
 }  // namespace assay::client

@@ -47,6 +47,7 @@ class Api {
   absl::StatusOr<v1::ListTokensResponse> Call(const v1::ListTokensRequest& request);
   absl::StatusOr<v1::Token> Call(const v1::RevokeTokenRequest& request);
   absl::StatusOr<v1::DrainWorkerResponse> Call(const v1::DrainWorkerRequest& request);
+  absl::StatusOr<v1::RecordCalibrationResponse> Call(const v1::RecordCalibrationRequest& request);
 
  private:
   struct Stubs;

@@ -55,6 +55,7 @@ void AddResults(CLI::App& app, Command& command);      // results, show
 void AddLeaderboard(CLI::App& app, Command& command);  // leaderboard, curve
 void AddRepro(CLI::App& app, Command& command);        // repro
 void AddFleet(CLI::App& app, Command& command);        // targets, workers
+void AddCalibrate(CLI::App& app, Command& command);    // calibrate
 void AddToken(CLI::App& app, Command& command);        // token create, list, revoke
 void AddTools(CLI::App& app, Command& command);        // extract, runner check
 

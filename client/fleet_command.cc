@@ -1,4 +1,5 @@
 // assay targets, assay workers.
+#include "client/calibration_text.h"
 #include "client/command.h"
 #include "client/table.h"
 #include "client/words.h"
@@ -52,9 +53,11 @@ std::string TargetsText(const v1::ListTargetsResponse& list) {
 }
 
 std::string WorkersText(const v1::ListWorkersResponse& list) {
+  std::vector<v1::Calibration> calibrations;
   Table table({{"WORKER"}, {"NAME"}, {"STATE"}, {"LAST SEEN (UTC)"}, {"DEVICES"}, {"RUNNERS"}, {"SANDBOX"}, {"NOW"}});
   for (const v1::Worker& worker : list.workers()) {
     std::vector<std::string> devices, runners, now;
+    calibrations.insert(calibrations.end(), worker.calibrations().begin(), worker.calibrations().end());
     for (const v1::Device& device : worker.devices())
       devices.push_back(fmt::format("{} ({})", device.id(), device.model()));
     for (const v1::Runner& runner : worker.runners()) {
@@ -72,7 +75,9 @@ std::string WorkersText(const v1::ListWorkersResponse& list) {
                When(worker.last_seen()), fmt::format("{}", fmt::join(devices, ", ")),
                fmt::format("{}", fmt::join(runners, ", ")), worker.sandbox(), fmt::format("{}", fmt::join(now, "; "))});
   }
-  return list.workers().empty() ? "no workers have announced themselves yet\n" : table.Text();
+  if (list.workers().empty()) return "no workers have announced themselves yet\n";
+  if (calibrations.empty()) return table.Text() + "\nno device is calibrated: 'assay calibrate' does it\n";
+  return table.Text() + "\nA/A error of the devices (newest calibrations)\n" + CalibrationText(calibrations);
 }
 
 }  // namespace

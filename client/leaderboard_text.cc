@@ -1,7 +1,9 @@
 #include "client/leaderboard_text.h"
 
+#include <algorithm>
 #include <map>
 
+#include "client/calibration_text.h"
 #include "client/table.h"
 #include "client/text.h"
 #include "client/words.h"
@@ -26,6 +28,7 @@ std::string LeaderboardText(const v1::GetLeaderboardResponse& leaderboard) {
                  {"FAILED", true},
                  {"UNSTABLE", true},
                  {"SKIPPED", true},
+                 {"A/A P95", true},
                  {"COMPILE", true},
                  {"CANDIDATE", true},
                  {"BASELINE", true},
@@ -37,10 +40,13 @@ std::string LeaderboardText(const v1::GetLeaderboardResponse& leaderboard) {
                  WithInterval(e.s0(), e.s0_low(), e.s0_high()), WithInterval(e.es1(), e.es1_low(), e.es1_high()),
                  Fixed(e.es2(), 3), Fixed(e.es3(), 3), Fixed(e.lambda0(), 3), Fixed(e.alpha0(), 3),
                  std::to_string(e.graphs()), std::to_string(e.correct()), std::to_string(e.failed()),
-                 std::to_string(e.unstable()), std::to_string(e.skipped()), Duration(e.median_compile_ns()),
+                 std::to_string(e.unstable()), std::to_string(e.skipped()),
+                 CalibrationWord(e.calibration_p95(), e.noisy_device()), Duration(e.median_compile_ns()),
                  Duration(e.median_candidate_ns()), Duration(e.median_baseline_ns()), e.evaluation().id()});
     }
     text += table.Text();
+    if (std::any_of(section.entries().begin(), section.entries().end(), [](const auto& e) { return e.noisy_device(); }))
+      text += "! the A/A error of the device is above 2 %: small differences mean nothing\n";
   }
   if (leaderboard.sections().empty()) text += "no completed evaluation of the whole suite yet\n";
   return Printable(text);

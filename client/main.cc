@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   AddLeaderboard(app, command);
   AddRepro(app, command);
   AddFleet(app, command);
+  AddCalibrate(app, command);
   AddToken(app, command);
   AddTools(app, command);
   try {

@@ -1,5 +1,6 @@
 #include <pqxx/pqxx>
 
+#include "server/calibration.h"
 #include "server/names.h"
 #include "server/services.h"
 #include "server/text.h"
@@ -72,6 +73,20 @@ void AddAdmin(Api& api, const Services& services) {
           const absl::Status status = DrainWorker(transaction, request.worker_id());
           if (status.ok()) Audit(transaction, actor, "drain worker", request.worker_id());
           return status;
+        });
+      });
+  api.Add<v1::RecordCalibrationRequest, v1::RecordCalibrationResponse>(
+      "assay.v1.Admin.RecordCalibration", [&database](const v1::Token& actor, const auto& request, auto* response) {
+        return database.Run([&](Transaction& transaction) {
+          response->Clear();
+          auto calibrations =
+              RecordCalibration(transaction, {request.evaluation_ids().begin(), request.evaluation_ids().end()});
+          if (!calibrations.ok()) return calibrations.status();
+          for (auto& calibration : *calibrations) {
+            Audit(transaction, actor, "calibrate", Cat(calibration.worker_id(), " ", calibration.device()));
+            *response->add_calibrations() = std::move(calibration);
+          }
+          return absl::OkStatus();
         });
       });
 }

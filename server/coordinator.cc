@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <pqxx/pqxx>
 
+#include "server/calibration.h"
 #include "server/scoring.h"
 #include "server/text.h"
 #include "server/worker_store.h"
@@ -253,6 +255,7 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
 
     std::vector<Slot> slots;
     std::map<std::pair<std::string, std::string>, Poll*> by_place;
+    std::optional<std::map<std::pair<std::string, std::string>, double>> errors;  // read where a worker has a limit
     for (const auto* polls : {&batch.waiting, &batch.polls}) {
       for (const auto& poll : *polls) {
         if (!poll->WantsTrials()) continue;
@@ -260,6 +263,11 @@ absl::Status Coordinator::RunBatch(Batch& batch) {
           if (!by_place.emplace(std::make_pair(poll->input.worker_id, device), poll.get()).second) continue;
           slots.push_back({poll->input.worker_id, poll->input.incarnation, device, poll->kinds.at(device),
                            poll->capabilities.get()});
+          const double limit = RequestOf(*poll->call).maximum_calibration_error();
+          if (limit <= 0) continue;
+          if (!errors) errors = LargestErrors(NewestCalibrations(transaction));
+          const auto error = errors->find({poll->input.worker_id, device});
+          slots.back().calibration_only = error != errors->end() && error->second > limit;
         }
       }
     }
@@ -428,6 +436,7 @@ void Coordinator::Sweep() {
   std::vector<int64_t> touched;
   int lost = 0;
   QueueState state;
+  std::vector<v1::Calibration> calibrations;
   const absl::Status status = database_.Run([&](Transaction& transaction) {
     touched.clear();
     lost = queue_.Sweep(transaction, touched);
@@ -439,6 +448,7 @@ void Coordinator::Sweep() {
             "(SELECT count(*) FROM workers WHERE last_seen > ",
             queue_.Now(), " - make_interval(secs => $1)) FROM trials"),
         queue_.options().lease_seconds);
+    calibrations = NewestCalibrations(transaction);
     state = {counts[0].as<int64_t>(), counts[1].as<int64_t>(), counts[2].as<int64_t>()};
     return absl::OkStatus();
   });
@@ -447,6 +457,11 @@ void Coordinator::Sweep() {
     return;
   }
   metrics_.SetQueue(state);
+  for (const v1::Calibration& c : calibrations) {
+    metrics_.SetCalibration({c.worker_id(), c.device(), c.target().runner(), c.one_process() ? 1 : 2,
+                             c.policy().threads(), c.median_error(), c.p95_error(), c.max_error(),
+                             c.intervals() == 0 ? 0 : static_cast<double>(c.covering()) / c.intervals()});
+  }
   metrics_.CountLostLeases(lost);
   if (lost > 0) {
     spdlog::warn("{} leases ran out", lost);

@@ -1,5 +1,6 @@
 #include "server/evaluation_store.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,6 +11,7 @@
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/time_util.h"
 #include "measure/paired.h"
+#include "server/calibration.h"
 #include "server/compression.h"
 #include "server/names.h"
 #include "server/target_store.h"
@@ -53,6 +55,16 @@ double Number(const pqxx::field& field) {
   return field.as<double>();
 }
 
+// Whether every device of the worker gets calibration trials only.
+bool IsTooNoisy(const v1::Worker& worker) {
+  if (worker.maximum_calibration_error() <= 0) return false;
+  const auto errors = LargestErrors({worker.calibrations().begin(), worker.calibrations().end()});
+  return std::all_of(worker.devices().begin(), worker.devices().end(), [&](const v1::Device& device) {
+    const auto error = errors.find({worker.worker_id(), device.id()});
+    return error != errors.end() && error->second > worker.maximum_calibration_error();
+  });
+}
+
 // Why nothing of the evaluation runs, given that something of it waits.
 std::string WaitingFor(Transaction& transaction, const Queue& queue, int64_t id) {
   const pqxx::result head = transaction.exec_params(
@@ -67,17 +79,23 @@ std::string WaitingFor(Transaction& transaction, const Queue& queue, int64_t id)
   if (head.empty()) return "";
   const std::string requirement = head[0][0].c_str();
   const std::vector<v1::Worker> workers = ListWorkers(transaction, queue.options().lease_seconds, queue.Now());
-  int live = 0, serving = 0, draining = 0;
+  int live = 0, serving = 0, draining = 0, refusing = 0;
   for (const auto& worker : workers) {
     if (!worker.live()) continue;
     ++live;
     if (!Capabilities(OffersOf(worker.runners(), worker.devices())).Serves(requirement)) continue;
     ++serving;
     if (worker.draining()) ++draining;
+    if (!IsCalibration(requirement) && IsTooNoisy(worker)) ++refusing;
   }
   if (live == 0) return "no worker is connected";
   if (serving == 0) return Cat("no connected worker serves ", DescribeRequirement(requirement));
   if (draining == serving) return Cat("every worker that serves ", DescribeRequirement(requirement), " is draining");
+  if (refusing == serving) {
+    return Cat("every worker that serves ", DescribeRequirement(requirement),
+               " has an A/A error above its maximum_calibration_error: `assay workers` shows it, `assay calibrate` "
+               "measures it again");
+  }
   if (!head[0][3].as<bool>()) {
     std::string history = head[0][5].c_str();
     while (!history.empty() && history.back() == '\n') history.pop_back();

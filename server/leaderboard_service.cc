@@ -1,3 +1,4 @@
+#include "server/calibration.h"
 #include "server/scoring.h"
 #include "server/services.h"
 
@@ -9,7 +10,9 @@ void AddLeaderboard(Api& api, const Services& services) {
       "assay.v1.Leaderboard.GetLeaderboard", [&database](const v1::Token&, const auto& request, auto* response) {
         return database.Run([&](Transaction& transaction) {
           response->Clear();
-          return GetLeaderboard(transaction, request, response);
+          const absl::Status status = GetLeaderboard(transaction, request, response);
+          if (status.ok()) AddCalibration(transaction, response);
+          return status;
         });
       });
   api.Add<v1::GetCurveRequest, v1::Curve>("assay.v1.Leaderboard.GetCurve",

@@ -47,7 +47,16 @@ struct Metrics::Families {
         workers(prometheus::BuildGauge()
                     .Name("assay_live_workers")
                     .Help("Workers that were seen within the lease time")
-                    .Register(registry)) {}
+                    .Register(registry)),
+        calibration_error(
+            prometheus::BuildGauge()
+                .Name("assay_calibration_error_ratio")
+                .Help("How far apart two equal arms were measured on a device, |log speed-up|, by quantile")
+                .Register(registry)),
+        calibration_coverage(prometheus::BuildGauge()
+                                 .Name("assay_calibration_coverage_ratio")
+                                 .Help("Share of the 95 % intervals of two equal arms that hold no difference")
+                                 .Register(registry)) {}
 
   prometheus::Family<prometheus::Counter>& calls;
   prometheus::Family<prometheus::Histogram>& call_seconds;
@@ -58,6 +67,8 @@ struct Metrics::Families {
   prometheus::Family<prometheus::Histogram>& batch_seconds;
   prometheus::Family<prometheus::Gauge>& queue;
   prometheus::Family<prometheus::Gauge>& workers;
+  prometheus::Family<prometheus::Gauge>& calibration_error;
+  prometheus::Family<prometheus::Gauge>& calibration_coverage;
 };
 
 Metrics::Metrics()
@@ -84,6 +95,23 @@ void Metrics::SetQueue(const QueueState& state) {
   families_->queue.Add({{"state", "queued"}}).Set(static_cast<double>(state.queued));
   families_->queue.Add({{"state", "leased"}}).Set(static_cast<double>(state.leased));
   families_->workers.Add({}).Set(static_cast<double>(state.live_workers));
+}
+
+void Metrics::SetCalibration(const CalibrationState& state) {
+  const prometheus::Labels labels = {{"worker", state.worker_id},
+                                     {"device", state.device},
+                                     {"runner", state.runner},
+                                     {"processes", std::to_string(state.processes)},
+                                     {"threads", state.threads == 0 ? "default" : std::to_string(state.threads)}};
+  const auto set = [&](const char* quantile, double value) {
+    prometheus::Labels with = labels;
+    with["quantile"] = quantile;
+    families_->calibration_error.Add(with).Set(value);
+  };
+  set("0.5", state.median);
+  set("0.95", state.p95);
+  set("1", state.maximum);
+  families_->calibration_coverage.Add(labels).Set(state.coverage);
 }
 
 std::string Metrics::Text() const { return prometheus::TextSerializer().Serialize(registry_->Collect()); }

@@ -20,6 +20,15 @@ struct QueueState {
   int64_t live_workers = 0;
 };
 
+// The A/A error of a device.
+struct CalibrationState {
+  std::string worker_id, device, runner;
+  int processes = 1;
+  int threads = 0;
+  double median = 0, p95 = 0, maximum = 0;
+  double coverage = 0;
+};
+
 class Metrics {
  public:
   Metrics();
@@ -31,6 +40,7 @@ class Metrics {
   void CountLostLeases(int count);
   void ObserveBatch(int items, double seconds);  // one transaction of the coordinator
   void SetQueue(const QueueState& state);
+  void SetCalibration(const CalibrationState& state);
 
   // In Prometheus' text format.
   std::string Text() const;

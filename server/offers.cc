@@ -10,7 +10,9 @@ namespace assay::server {
 
 namespace {
 
-std::string Serialise(std::initializer_list<std::string> parts) {
+constexpr char kCalibration[] = "calibration";
+
+std::string Serialise(const std::vector<std::string>& parts) {
   boost::json::array array;
   for (const auto& part : parts) array.push_back(boost::json::string(part));
   return boost::json::serialize(array);
@@ -170,12 +172,19 @@ absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const
                                           candidate.offer.device_kind, ", the baseline on ",
                                           baseline.offer.device_kind));
   }
-  return Serialise({candidate.offer.device_kind, candidate.offer.text(), baseline.offer.text()});
+  std::vector<std::string> parts = {candidate.offer.device_kind, candidate.offer.text(), baseline.offer.text()};
+  if (candidate.key() == baseline.key()) parts.emplace_back(kCalibration);
+  return Serialise(parts);
+}
+
+bool IsCalibration(const std::string& requirement) {
+  const auto parts = Parts(requirement);
+  return parts.size() == 4 && parts[3] == kCalibration;
 }
 
 std::string DescribeRequirement(const std::string& requirement) {
   const auto parts = Parts(requirement);
-  if (parts.size() != 3) return requirement;
+  if (parts.size() < 3) return requirement;
   const auto arm = [](const std::string& text) {
     const auto offer = Parts(text);
     return offer.size() != 5 ? text
@@ -191,13 +200,13 @@ Capabilities::Capabilities(const std::vector<Offer>& offers) {
 
 bool Capabilities::Serves(const std::string& requirement, const std::string& kind) const {
   const auto parts = Parts(requirement);
-  return parts.size() == 3 && parts[0] == kind && keys_.contains(kind + " " + parts[1]) &&
+  return parts.size() >= 3 && parts[0] == kind && keys_.contains(kind + " " + parts[1]) &&
          keys_.contains(kind + " " + parts[2]);
 }
 
 bool Capabilities::Serves(const std::string& requirement) const {
   const auto parts = Parts(requirement);
-  return parts.size() == 3 && Serves(requirement, parts[0]);
+  return parts.size() >= 3 && Serves(requirement, parts[0]);
 }
 
 }  // namespace assay::server

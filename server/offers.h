@@ -53,6 +53,9 @@ absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, 
 // InvalidArgument where the two need different kinds of device.
 absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget& baseline);
 
+// Whether both arms are the same target: such trials are what a device is calibrated with.
+bool IsCalibration(const std::string& requirement);
+
 // What a requirement asks for, in words: "torchscript 2.13.0 and eager 2.13.0 on cpu".
 std::string DescribeRequirement(const std::string& requirement);
 

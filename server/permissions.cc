@@ -39,6 +39,7 @@ const std::map<std::string, std::set<v1::Role>>& Table() {
       {"assay.v1.Admin.ListTokens", kAdmin},
       {"assay.v1.Admin.RevokeToken", kAdmin},
       {"assay.v1.Admin.DrainWorker", kAdmin},
+      {"assay.v1.Admin.RecordCalibration", kAdmin},
   };
   return kTable;
 }

@@ -143,6 +143,7 @@ std::vector<int64_t> Queue::Claim(Transaction& transaction, const std::vector<Sl
   for (const Slot& slot : slots) {
     std::vector<std::string> served;
     for (const auto& requirement : waiting) {
+      if (slot.calibration_only && !IsCalibration(requirement)) continue;
       if (slot.capabilities->Serves(requirement, slot.kind)) served.push_back(requirement);
     }
     if (!served.empty()) groups[served].push_back(&slot);

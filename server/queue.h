@@ -45,6 +45,7 @@ struct TrialRow {
 struct Slot {
   std::string worker_id, incarnation, device, kind;
   const Capabilities* capabilities = nullptr;
+  bool calibration_only = false;  // its A/A error is above its worker's limit
 };
 
 // What a worker holds, as it says itself.

@@ -69,7 +69,7 @@ struct Accepted {
 
 std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vector<Accepted>& accepted) {
   ArrayParameter trials, fences, evaluations, positions, graphs, candidates, keys, models, environments, machines,
-      reusable, classes, walls, bodies;
+      reusable, classes, walls, bodies, holders, places;
   std::map<std::string, std::string> environment_bodies;
   std::map<int64_t, std::string> large;
   for (const auto& item : accepted) {
@@ -98,6 +98,8 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
     classes.Add(measure::Name(*ErrorClassOf(kept.outcome_class())));
     walls.Add(static_cast<double>(kept.wall_ns()) / 1e9);
     bodies.AddBytes(Compress(kept.SerializeAsString()));
+    holders.Add(item.trial.worker_id);
+    places.Add(item.trial.device);
   }
   ArrayParameter hashes, texts;
   for (const auto& [hash, json] : environment_bodies) {
@@ -115,13 +117,13 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
   for (const auto& row : transaction.exec_params(
            "INSERT INTO measurements (trial_id, fence, evaluation_id, position, graph_hash, candidate_id, reuse_key, "
            "device_model, "
-           "environment_hash, machine_hash, reusable, outcome_class, wall_seconds, body) "
+           "environment_hash, machine_hash, reusable, outcome_class, wall_seconds, body, worker_id, device) "
            "SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::bigint[], "
-           "$7::text[], $8::text[], "
-           "$9::text[], $10::text[], $11::boolean[], $12::text[], $13::float8[], $14::bytea[]) RETURNING trial_id, id",
+           "$7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::text[], $13::float8[], $14::bytea[], "
+           "$15::text[], $16::text[]) RETURNING trial_id, id",
            trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), candidates.str(), keys.str(),
-           models.str(), environments.str(), machines.str(), reusable.str(), classes.str(), walls.str(),
-           bodies.str())) {
+           models.str(), environments.str(), machines.str(), reusable.str(), classes.str(), walls.str(), bodies.str(),
+           holders.str(), places.str())) {
     by_trial[row[0].as<int64_t>()] = row[1].as<int64_t>();
   }
   if (!large.empty()) {

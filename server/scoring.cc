@@ -10,6 +10,7 @@
 
 #include "fmt/format.h"
 #include "measure/scores.h"
+#include "server/calibration.h"
 #include "server/evaluation_store.h"
 #include "server/graph_store.h"
 #include "server/text.h"
@@ -183,6 +184,7 @@ absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::s
       "$5, $6)",
       id, Cat(entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()),
       BytesParameter(entry->SerializeAsString()), packed[0], packed[1], packed[2]);
+  StoreEvaluationDevices(transaction, id);
   transaction.exec_params(fmt::format("UPDATE evaluations SET state = 'completed', completed = {} WHERE id = $1", now),
                           id);
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "google/protobuf/util/time_util.h"
+#include "server/calibration.h"
 #include "server/text.h"
 
 namespace assay::server {
@@ -20,15 +21,16 @@ bool StoreWorker(Transaction& transaction, const v1::SynchroniseRequest& request
       transaction
           .exec_params1(
               fmt::format(
-                  "INSERT INTO workers AS w (id, incarnation, name, version, sandbox, runners, last_seen, token_id) "
-                  "VALUES ($1, $2, $3, $4, $5, $6, {}, nullif($7::bigint, 0)) "
+                  "INSERT INTO workers AS w (id, incarnation, name, version, sandbox, runners, last_seen, token_id, "
+                  "maximum_calibration_error) VALUES ($1, $2, $3, $4, $5, $6, {}, nullif($7::bigint, 0), $8) "
                   "ON CONFLICT (id) DO UPDATE SET draining = w.draining AND w.incarnation = excluded.incarnation, "
                   "incarnation = excluded.incarnation, name = excluded.name, version = excluded.version, "
                   "sandbox = excluded.sandbox, runners = excluded.runners, last_seen = excluded.last_seen, "
-                  "token_id = excluded.token_id RETURNING draining",
+                  "token_id = excluded.token_id, maximum_calibration_error = excluded.maximum_calibration_error "
+                  "RETURNING draining",
                   now),
               request.worker_id(), request.incarnation(), request.name(), request.version(), request.sandbox(),
-              BytesParameter(body), token_id)[0]
+              BytesParameter(body), token_id, request.maximum_calibration_error())[0]
           .as<bool>();
   ArrayParameter ids, kinds, models, uuids, memory, machines;
   for (const auto& device : request.devices()) {
@@ -56,9 +58,11 @@ std::vector<v1::Worker> ListWorkers(Transaction& transaction, double live_second
   std::vector<v1::Worker> out;
   std::map<std::string, size_t> index;
   for (const auto& row : transaction.exec_params(
-           fmt::format("SELECT id, name, version, runners, last_seen > {} - make_interval(secs => $1), draining, "
-                       "(extract(epoch FROM last_seen) * 1000000)::bigint, sandbox FROM workers ORDER BY name, id",
-                       now),
+           fmt::format(
+               "SELECT id, name, version, runners, last_seen > {} - make_interval(secs => $1), draining, "
+               "(extract(epoch FROM last_seen) * 1000000)::bigint, sandbox, maximum_calibration_error FROM workers "
+               "ORDER BY name, id",
+               now),
            live_seconds)) {
     v1::Worker worker;
     worker.set_worker_id(row[0].c_str());
@@ -73,6 +77,7 @@ std::vector<v1::Worker> ListWorkers(Transaction& transaction, double live_second
     worker.set_draining(row[5].as<bool>());
     *worker.mutable_last_seen() = google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(row[6].as<int64_t>());
     worker.set_sandbox(row[7].c_str());
+    worker.set_maximum_calibration_error(row[8].as<double>());
     index[worker.worker_id()] = out.size();
     out.push_back(std::move(worker));
   }
@@ -85,6 +90,10 @@ std::vector<v1::Worker> ListWorkers(Transaction& transaction, double live_second
     held->set_fence(row[2].as<int64_t>());
     held->set_phase(row[3].c_str());
     out[it->second].set_running(out[it->second].held_size());
+  }
+  for (v1::Calibration& calibration : NewestCalibrations(transaction)) {
+    const auto it = index.find(calibration.worker_id());
+    if (it != index.end()) *out[it->second].add_calibrations() = std::move(calibration);
   }
   return out;
 }
