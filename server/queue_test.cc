@@ -440,9 +440,10 @@ TEST_F(QueueTest, EnvironmentsOfOneContentKeepTheirNames) {
   const auto first = TrySubmit(Evaluation(1));
   ASSERT_TRUE(first.ok()) << first.status();
   const auto names = [&](int64_t id) {
-    return Get(Cat("SELECT c.name || ' ' || b.name FROM evaluations e JOIN targets c ON c.id = e.candidate_id JOIN targets b "
-                   "ON b.id = e.baseline_id WHERE e.id = ",
-                   id));
+    return Get(
+        Cat("SELECT c.name || ' ' || b.name FROM evaluations e JOIN targets c ON c.id = e.candidate_id JOIN targets b "
+            "ON b.id = e.baseline_id WHERE e.id = ",
+            id));
   };
   EXPECT_EQ(names(*second), "torchscript@env:second eager@env:second");
   EXPECT_EQ(names(*first), "torchscript eager");
