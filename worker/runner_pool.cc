@@ -13,10 +13,6 @@ namespace {
 
 namespace json = boost::json;
 
-Clock::time_point After(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 std::string KeyOf(const RunnerConfig& runner) { return runner.name + "@" + runner.environment; }
 
 absl::Status Wrong(std::string_view what) {

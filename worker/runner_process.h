@@ -27,6 +27,10 @@ namespace assay::worker {
 
 using Clock = std::chrono::steady_clock;
 
+inline Clock::time_point After(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 // Why a request gave no result.
 struct CallFailure {
   enum class Kind {

@@ -18,10 +18,6 @@ constexpr double kLongSample = 1.0;
 constexpr double kRunSeconds = 0.02;
 constexpr int kMaximumRun = 16;
 
-Clock::time_point After(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 CallFailure Broken(std::string message) { return CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)}; }
 
 struct PairReply {

@@ -17,10 +17,6 @@ constexpr int kMaximumArtifacts = 16;
 constexpr int64_t kMaximumArtifactBytes = 1 << 20;
 constexpr size_t kMaximumContentBytes = 1 << 20;  // of an arm's artifacts together, compressed: reports have a limit
 
-Clock::time_point After(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 ArmFailure Broken(std::string message) {
   return {CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)}, false};
 }
