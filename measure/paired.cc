@@ -145,6 +145,18 @@ PairedEstimate EstimatePaired(std::span<const double> log_ratios, int batches) {
   return estimate;
 }
 
+PairedEstimate Widened(PairedEstimate estimate, double by) {
+  if (by == 0 || !estimate.HasInterval()) return estimate;
+  const double half_width = estimate.half_width + by;
+  // The test of compared evaluations takes the standard error: it must not be surer than the interval.
+  estimate.standard_error =
+      estimate.half_width > 0 ? estimate.standard_error * half_width / estimate.half_width : half_width;
+  estimate.half_width = half_width;
+  estimate.low = estimate.log_ratio - half_width;
+  estimate.high = estimate.log_ratio + half_width;
+  return estimate;
+}
+
 double SignedRankHalfWidth(std::span<const double> log_ratios) {
   const double n = static_cast<double>(log_ratios.size());
   if (n < 6) return std::numeric_limits<double>::infinity();

@@ -42,6 +42,14 @@ inline constexpr int kMinimumPairs = 3;  // fewer: no interval
 // >= 3.
 PairedEstimate EstimatePaired(std::span<const double> log_ratios, int batches = kBatches);
 
+// The estimate with an interval that is wider by so much on either side: for an error that the samples cannot show.
+// Precondition: by >= 0.
+PairedEstimate Widened(PairedEstimate estimate, double by);
+
+// What one pair of processes cannot show, a half-width of 95 %: where the kernel happened to put their memory makes one
+// of two equal processes faster than the other. Measured as a standard deviation of 0.5 % (docs/measuring.md).
+inline constexpr double kProcessLuck = 0.01;
+
 // The half-width of the 95 % interval that the signed-rank test gives (Tukey's): right for independent pairs only, but
 // steadier than the one from batches. Infinite for fewer than 6 pairs.
 double SignedRankHalfWidth(std::span<const double> log_ratios);

@@ -24,6 +24,23 @@ double ListedHodgesLehmann(const std::vector<double>& values) {
   return averages.size() % 2 == 1 ? averages[middle] : (averages[middle - 1] + averages[middle]) / 2;
 }
 
+TEST(WidenedTest, AddsOnEitherSideAndMakesTheTestAsUnsure) {
+  const PairedEstimate narrow = EstimatePaired(std::vector<double>{0.30, 0.31, 0.29, 0.30, 0.32, 0.28});
+  ASSERT_EQ(Judge(narrow), Verdict::kFaster);
+  const PairedEstimate wide = Widened(narrow, 0.5);
+  EXPECT_EQ(wide.log_ratio, narrow.log_ratio);
+  EXPECT_NEAR(wide.low, narrow.low - 0.5, 1e-12);
+  EXPECT_NEAR(wide.high, narrow.high + 0.5, 1e-12);
+  EXPECT_EQ(Judge(wide), Verdict::kUnclear);
+  EXPECT_GT(PValue(wide), 0.05);
+  EXPECT_LT(PValue(narrow), 0.05);
+  EXPECT_EQ(Widened(narrow, 0).half_width, narrow.half_width);
+  // Samples that are all equal have no spread, and nothing to scale.
+  const PairedEstimate exact = Widened(EstimatePaired(std::vector<double>(6, 0.3)), 0.5);
+  EXPECT_GT(PValue(exact), 0.05);
+  EXPECT_FALSE(Widened(PairedEstimate(), 0.5).HasInterval());
+}
+
 TEST(PairedTest, HodgesLehmannOfFewValues) {
   EXPECT_DOUBLE_EQ(HodgesLehmann(std::vector<double>{3}), 3);
   EXPECT_DOUBLE_EQ(HodgesLehmann(std::vector<double>{1, 2}), 1.5);

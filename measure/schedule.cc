@@ -15,6 +15,11 @@ constexpr int kMaximumCalls = 1'000'000;
 constexpr int kPairLimit = 1'000'000;
 // The pilot's half-width is itself uncertain by a quarter: aim below the target, so that most trials meet it.
 constexpr double kAim = 0.8;
+// With three processes Student's t is 4.3, with five 2.8; more would cost more starts than they narrow the interval.
+constexpr int kMinimumSpread = 3;
+constexpr int kMaximumSpread = 5;
+// Pairs of calls that a process has room for, at least.
+constexpr double kSpreadPairs = 3;
 constexpr std::string_view kLimitNames[] = {"target", "budget", "maximum_pairs"};
 
 Policy Sweep() {
@@ -100,6 +105,22 @@ absl::Status Validate(const Policy& policy) {
         fmt::format("policy \"{}\": processes is 2, which gives no interval: use 1, or 3 or more", policy.name));
   }
   return absl::OkStatus();
+}
+
+int SpreadProcesses(const Policy& policy, double start_seconds, double pair_seconds) {
+  const int64_t starts = 1 + PairsIn(policy.budget_seconds, start_seconds);
+  const int64_t rooms = PairsIn(policy.budget_seconds, kSpreadPairs * pair_seconds);
+  const int64_t processes = std::min<int64_t>({starts, rooms, kMaximumSpread});
+  return processes < kMinimumSpread ? 1 : static_cast<int>(processes);
+}
+
+Policy Spread(Policy policy, int processes) {
+  policy.budget_seconds /= processes;
+  policy.pilot_seconds /= processes;
+  policy.warm_up.budget_seconds /= processes;
+  policy.pilot_pairs = std::max(1, policy.pilot_pairs / processes);
+  policy.maximum_pairs = std::max(policy.pilot_pairs, policy.maximum_pairs / processes);
+  return policy;
 }
 
 WarmUp JudgeWarmUp(const WarmUpPolicy& policy, std::span<const double> seconds) {

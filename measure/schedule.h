@@ -47,6 +47,13 @@ absl::StatusOr<Policy> PolicyFromName(std::string_view name);
 // The error names the field that is out of range and its range.
 absl::Status Validate(const Policy& policy);
 
+// The processes that a policy's budget for one is spread over where each arm has a process of its own: enough for an
+// interval, or 1. To start both arms again (load, compile) may take as long in all as the budget, and each process has
+// room for some pairs. Both in seconds.
+int SpreadProcesses(const Policy& policy, double start_seconds, double pair_seconds);
+// What each of those processes gets. Precondition: processes >= 1.
+Policy Spread(Policy policy, int processes);
+
 enum class WarmUp : uint8_t {
   kContinue,
   kSettled,

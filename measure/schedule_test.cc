@@ -64,6 +64,33 @@ std::pair<int, WarmUp> WarmUpCalls(const WarmUpPolicy& policy, const std::vector
   return {-1, WarmUp::kContinue};
 }
 
+TEST(SpreadTest, AsManyProcessesAsTheBudgetPaysFor) {
+  const Policy standard = *PolicyFromName("standard");
+  const Policy sweep = *PolicyFromName("sweep");
+  EXPECT_EQ(SpreadProcesses(standard, 0.1, 0.001), 5);
+  EXPECT_EQ(SpreadProcesses(standard, 5, 0.001), 3);
+  EXPECT_EQ(SpreadProcesses(standard, 5.1, 0.001), 1);  // two give no interval
+  EXPECT_EQ(SpreadProcesses(standard, 100, 0.001), 1);
+  EXPECT_EQ(SpreadProcesses(sweep, 1, 0.001), 3);
+  EXPECT_EQ(SpreadProcesses(sweep, 0.1, 0.5), 1);  // long calls
+  EXPECT_EQ(SpreadProcesses(standard, 0.1, 0.7), 4);
+}
+
+TEST(SpreadTest, TheBudgetIsDividedAndThePolicyStaysValid) {
+  for (const char* name : {"sweep", "standard"}) {
+    const Policy whole = *PolicyFromName(name);
+    const Policy part = Spread(whole, 5);
+    EXPECT_DOUBLE_EQ(5 * part.budget_seconds, whole.budget_seconds);
+    EXPECT_EQ(5 * part.maximum_pairs, whole.maximum_pairs);
+    EXPECT_EQ(part.target_half_width, whole.target_half_width);
+    EXPECT_TRUE(Validate(part).ok());
+    EXPECT_EQ(Spread(whole, 1).budget_seconds, whole.budget_seconds);
+  }
+  Policy tiny = *PolicyFromName("sweep");
+  tiny.pilot_pairs = tiny.maximum_pairs = 1;
+  EXPECT_TRUE(Validate(Spread(tiny, 5)).ok());
+}
+
 TEST(WarmUpTest, EndsWhenTimesHaveSettled) {
   const WarmUpPolicy policy;
   EXPECT_EQ(JudgeWarmUp(policy, {}), WarmUp::kContinue);

@@ -218,6 +218,7 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, const fs::path& folder
   reader.Read("harness_threads", config.harness_threads);
   reader.Read("memory_limit_bytes", config.memory_limit_bytes);
   reader.Read("cpus", cpus);
+  reader.Read("nice", config.nice);
   reader.Read("drain_seconds", config.drain_seconds);
   if (const toml::node* node = reader.Find("maximum_calibration_error")) {
     const std::optional<double> value = node->value<double>();

@@ -50,6 +50,7 @@ struct Config {
   int harness_threads = 0;               // of replay and comparison; 0: all cores
   int64_t memory_limit_bytes = 0;        // of one runner; 0: 80 % of what the worker may use
   std::vector<int> cpus;                 // runners are pinned to these; empty: not pinned
+  int nice = -10;                        // of runners while they are timed, where the worker may; 0: as they are
   double maximum_calibration_error = 0;  // devices whose A/A error is above get calibration trials only; 0: no limit
   double drain_seconds = 30;             // how long SIGTERM lets running trials finish
   PhaseLimits limits;

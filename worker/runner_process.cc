@@ -12,8 +12,11 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <fstream>
+#include <limits>
 
 #include "fmt/format.h"
+#include "worker/scheduling.h"
 
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1UL << 2)
@@ -365,6 +368,17 @@ void RunnerProcess::SignalAll(int signal) {
   if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, PIDFD_SIGNAL_PROCESS_GROUP) != 0) {
     ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0);
   }
+}
+
+std::vector<pid_t> RunnerProcess::Processes() const {
+  if (!parent_) return ProcessTree(process_->pid());
+  std::ifstream in(fmt::format("/proc/self/fdinfo/{}", child_pidfd_.get()));
+  std::string key;
+  pid_t pid = -1;
+  for (; in >> key; in.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    if (key == "Pid:" && in >> pid) break;
+  }
+  return pid > 0 ? ProcessTree(pid) : std::vector<pid_t>();
 }
 
 void RunnerProcess::Stop() { SignalAll(SIGSTOP); }

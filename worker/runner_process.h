@@ -91,6 +91,8 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   // A child of this parent that serves a trial (`fork`).
   Outcome<std::shared_ptr<RunnerProcess>> Fork(Clock::time_point deadline, std::stop_token stop = {});
 
+  // What runs now: itself, what it started, and what stands between it and the worker.
+  std::vector<pid_t> Processes() const;
   // Stops and continues all of its processes.
   void Stop();
   void Continue();

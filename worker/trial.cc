@@ -15,6 +15,7 @@
 #include "worker/device_lock.h"
 #include "worker/input_set.h"
 #include "worker/output_check.h"
+#include "worker/scheduling.h"
 #include "worker/timing.h"
 #include "worker/trial_arm.h"
 #include "worker/words.h"
@@ -27,6 +28,9 @@ using measure::kBaselineArm;
 using measure::kCandidateArm;
 
 constexpr const char* kArmNames[] = {"baseline", "candidate"};
+
+// What starting a process takes beside loading and compiling, at most about.
+constexpr double kStartSeconds = 0.1;
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
@@ -328,11 +332,26 @@ class Trial {
       Focus(arm);
       if (auto failure = steps_.FetchArtifacts(arms_[arm])) return Fail(arm, v1::RUNTIME_FAIL, *failure);
     }
-    for (int process = 0; process < policy_.processes; ++process) {
+    const int processes = Processes();
+    for (int process = 0; process < processes; ++process) {
       if (process > 0 && !FreshProcess()) return false;
       if (!Time()) return false;
     }
     return true;
+  }
+
+  // Of the policy. Arms that have a process each differ by the luck of it, which shows only in fresh ones: a budget for
+  // one process is then spread over several pairs of processes.
+  int Processes() {
+    if (shared_ || policy_.processes > 1) return policy_.processes;
+    double start = kStartSeconds, calls = 0;
+    for (const TrialArm& arm : arms_) {
+      start += 1e-9 * static_cast<double>(arm.told.load_ns() + arm.told.compile_ns());
+      calls += measure::Median(arm.call_seconds);
+    }
+    const int processes = measure::SpreadProcesses(policy_, start, calls);
+    if (processes > 1) policy_ = measure::Spread(policy_, processes);
+    return processes;
   }
 
   // The first process's load and compile are the ones that are told.
@@ -403,13 +422,28 @@ class Trial {
     if (conditions_.empty()) conditions_ = {{"before", CaptureConditions()}};
     TimingResult result;
     std::optional<SampleFailure> failure;
+    std::array<std::vector<pid_t>, 2> processes = {arms_[0].process->Processes(), arms_[1].process->Processes()};
+    std::array<CpuTime, 2> before, after;
     {
+      std::vector<pid_t> all = processes[0];
+      if (!shared_) all.insert(all.end(), processes[1].begin(), processes[1].end());
+      const bool cpu = context_.device.kind() == "cpu";
+      const Pinning pinning(all, cpu ? limits_.threads : 0);
+      if (!pinning.cpus().empty()) conditions_["pinned_cpus"] = json::value_from(pinning.cpus());
+      const Priority priority(std::move(all), context_.config.nice);
+      conditions_["nice"] = priority.given() ? context_.config.nice : 0;
+      for (const int arm : {kBaselineArm, kCandidateArm}) before[arm] = CpuTimeOf(processes[arm]);
       std::unique_ptr<Sampler> sampler =
           MakeSampler({SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
                        SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
                       kSecretSetName);
       failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
+      for (const int arm : {kBaselineArm, kCandidateArm}) after[arm] = CpuTimeOf(processes[arm]);
     }
+    const double baseline_waited = WaitedShare(before[kBaselineArm], after[kBaselineArm]);
+    const double candidate_waited = WaitedShare(before[kCandidateArm], after[kCandidateArm]);
+    conditions_["cpu_waited_share"] = json::array({baseline_waited, candidate_waited});
+    if (!shared_) unequal_waiting_ = std::max(unequal_waiting_, UnequalWaiting(baseline_waited, candidate_waited));
     if (failure) return Attribute(*failure);
     if (!result.contradiction.empty()) {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
@@ -490,8 +524,10 @@ class Trial {
         }
       }
     }
+    const bool single = estimates.size() == 1;
     const measure::PairedEstimate estimate =
-        estimates.size() == 1 ? estimates[0] : measure::CombineProcesses(estimates);
+        measure::Widened(single ? estimates[0] : measure::CombineProcesses(estimates),
+                         unequal_waiting_ + (single && !shared_ ? measure::kProcessLuck : 0));
     told.set_pairs(static_cast<int>(pairs));
     told.set_batches(estimate.batches);
     told.set_calls_per_sample_baseline(timings_[0].batch[kBaselineArm]);
@@ -545,6 +581,7 @@ class Trial {
   bool shared_ = false;           // both in one process
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
+  double unequal_waiting_ = 0;  // of the processes, the largest
   json::object conditions_;
 };
 

@@ -82,17 +82,18 @@ class LoadMeter:
 class Trials:
     """Single trials with `assay-worker --trial`: the real runners, sandbox and timing code, no server."""
 
-    def __init__(self):
+    def __init__(self, runners: list[str]):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-aa-"))
         self.folder.chmod(0o755)
         python = ROOT / "runner" / "python"
         runner = '\n[[runner]]\nname = "{}"\ncommand = {}\ntrusted = true\nwarm = false\n'
-        (self.folder / "worker.toml").write_text(
-            'state_dir = "state"\nlock_dir = "locks"\n'
-            + runner.format("fake", json.dumps([str(BUILD / "worker" / "assay_fake_runner")]))
-            + runner.format("torch", json.dumps([str(BUILD / "runner" / "torch" / "assay-runner-torch")])) + f'venv = "{VENV}"\n'
-            + runner.format("python", json.dumps([str(VENV / "bin" / "python"), "-m", "assay_runner"])) + f'venv = "{VENV}"\n'
-            + f'paths = ["{python}"]\nvariables = {{ PYTHONPATH = "{python}" }}\n')
+        known = {
+            "fake": runner.format("fake", json.dumps([str(BUILD / "worker" / "assay_fake_runner")])),
+            "torch": runner.format("torch", json.dumps([str(BUILD / "runner" / "torch" / "assay-runner-torch")])) + f'venv = "{VENV}"\n',
+            "python": runner.format("python", json.dumps([str(VENV / "bin" / "python"), "-m", "assay_runner"])) + f'venv = "{VENV}"\n'
+            f'paths = ["{python}"]\nvariables = {{ PYTHONPATH = "{python}" }}\n',
+        }
+        (self.folder / "worker.toml").write_text('state_dir = "state"\nlock_dir = "locks"\n' + "".join(known[name] for name in runners))
 
     def __enter__(self):
         return self
@@ -139,7 +140,7 @@ def run_aa(options) -> None:
     print("| target | policy | processes | threads | neighbours | run queue | trials | median | p95 | max | coverage | half-width | wrong verdict | unstable |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     arm = {"compiler": options.target}
-    with Trials() as bench:
+    with Trials(["torch"] if options.target in ("eager", "torchscript") else ["torch", "python"]) as bench:
         graphs = [ROOT / "samples" / name for name in options.graphs]
         for policy, processes, threads, busy in itertools.product(options.policies, options.processes, options.threads, options.neighbours):
             trials: list[dict] = []
@@ -167,7 +168,7 @@ def run_planted(options) -> None:
     print("| policy | processes | neighbours | run queue | call | planted | trials | slower | faster or slower | error median | error p95 | coverage | timing p50 | timing max |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     graph = ROOT / "samples" / "mlp"
-    with Trials() as bench:
+    with Trials(["fake"]) as bench:
         def run(policy: str, processes: int, effect: float, steps: int) -> dict:
             return bench.run(graph, {"compiler": "eager", "runner": "fake", "options": {"steps": steps}},
                              {"compiler": "fake", "options": {"steps": round(steps * (1 + effect))}}, policy, processes)
