@@ -121,12 +121,10 @@ double WaitedShare(const CpuTime& before, const CpuTime& after) {
   return waited == 0 ? 0 : waited / (ran + waited);
 }
 
-double UnequalWaiting(double baseline_share, double candidate_share) {
-  constexpr double kLittle = 0.05;
+double WaitingBias(double baseline_share, double candidate_share) {
   // Shares of 1 would be a process that never ran.
   const auto running = [](double waited) { return std::max(1 - waited, 1e-3); };
-  const double ratio = std::abs(std::log(running(baseline_share) / running(candidate_share)));
-  return ratio <= kLittle ? 0 : ratio;
+  return std::log(running(candidate_share) / running(baseline_share));
 }
 
 Priority::Priority(std::vector<pid_t> processes, int nice) : processes_(std::move(processes)), nice_(nice) {

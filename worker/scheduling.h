@@ -27,10 +27,12 @@ CpuTime CpuTimeOf(const std::vector<pid_t>& processes, const std::filesystem::pa
 // The share of the time between two readings, in which the threads could run, that they waited: 0 to 1.
 double WaitedShare(const CpuTime& before, const CpuTime& after);
 
-// How far the arms of a trial in two processes may be off, as a log ratio, because one of them waited more than the
-// other; 0 where that is little, and no more than what the pairs' spread shows anyway. On a crowded machine the
-// scheduler may keep one of the two behind a busy neighbour all the time: no statistics of the samples shows that.
-double UnequalWaiting(double baseline_share, double candidate_share);
+// What unequal waiting adds to the log speed-up (baseline / candidate) of arms that have a process each, as far as
+// times grow by it. The estimate is of medians, which bear interruptions; but on a crowded machine the scheduler may
+// keep one of the two behind a busy neighbour all the time, and no statistics of the samples shows that.
+double WaitingBias(double baseline_share, double candidate_share);
+// A bias that is too large for an estimate to be believed; below it is what interruptions make of equal arms.
+inline constexpr double kSeriousBias = 0.2;
 
 // Gives the threads of some processes, and the scheduler's groups of their sessions, a nice value; ends with the one
 // that they had. Threads that they start meanwhile inherit it and keep it.

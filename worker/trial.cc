@@ -443,7 +443,7 @@ class Trial {
     const double baseline_waited = WaitedShare(before[kBaselineArm], after[kBaselineArm]);
     const double candidate_waited = WaitedShare(before[kCandidateArm], after[kCandidateArm]);
     conditions_["cpu_waited_share"] = json::array({baseline_waited, candidate_waited});
-    if (!shared_) unequal_waiting_ = std::max(unequal_waiting_, UnequalWaiting(baseline_waited, candidate_waited));
+    if (!shared_) waiting_biases_.push_back(WaitingBias(baseline_waited, candidate_waited));
     if (failure) return Attribute(*failure);
     if (!result.contradiction.empty()) {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
@@ -525,9 +525,12 @@ class Trial {
       }
     }
     const bool single = estimates.size() == 1;
+    double bias = 0;
+    for (const double one : waiting_biases_) bias += one / static_cast<double>(waiting_biases_.size());
+    double hidden = single && !shared_ ? measure::kProcessLuck : 0;
+    if (std::abs(bias) >= kSeriousBias) hidden += std::abs(bias);
     const measure::PairedEstimate estimate =
-        measure::Widened(single ? estimates[0] : measure::CombineProcesses(estimates),
-                         unequal_waiting_ + (single && !shared_ ? measure::kProcessLuck : 0));
+        measure::Widened(single ? estimates[0] : measure::CombineProcesses(estimates), hidden);
     told.set_pairs(static_cast<int>(pairs));
     told.set_batches(estimate.batches);
     told.set_calls_per_sample_baseline(timings_[0].batch[kBaselineArm]);
@@ -581,7 +584,7 @@ class Trial {
   bool shared_ = false;           // both in one process
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
-  double unequal_waiting_ = 0;  // of the processes, the largest
+  std::vector<double> waiting_biases_;  // of pairs of processes
   json::object conditions_;
 };
 
