@@ -51,6 +51,8 @@ absl::Status Validate(const Policy& policy);
 // interval, or 1. To start both arms again (load, compile) may take as long in all as the budget, and each process has
 // room for some pairs. Both in seconds.
 int SpreadProcesses(const Policy& policy, double start_seconds, double pair_seconds);
+// The policy's half-width is for one process; arms in two are not unstable up to so many times it.
+inline constexpr double kSpreadTarget = 2;
 // What each of those processes gets. Precondition: processes >= 1.
 Policy Spread(Policy policy, int processes);
 

@@ -541,7 +541,8 @@ class Trial {
       told.set_low(estimate.low);
       told.set_high(estimate.high);
     }
-    told.set_unstable(measure::IsUnstable(policy_, estimate.half_width));
+    const double bar = !shared_ && policy_.processes == 1 ? measure::kSpreadTarget : 1;
+    told.set_unstable(measure::IsUnstable(policy_, estimate.half_width / bar));
     told.set_one_process(shared_);
     told.set_processes(static_cast<int>(timings_.size()));
     for (const int arm : {kBaselineArm, kCandidateArm}) {

@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "graph/canonical.h"
 #include "gtest/gtest.h"
+#include "measure/paired.h"
 #include "worker/device_lock.h"
 #include "worker/input_set.h"
 
@@ -194,10 +195,20 @@ TEST_F(TrialTest, TwoProcessesWhereThePolicyWantsThem) {
   AddRunner("default", {"--fork"});
   v1::Assignment assignment = Assign("none");
   assignment.mutable_policy()->set_two_processes(true);
+  assignment.mutable_policy()->set_budget_seconds(1);
   const v1::Measurement m = Measure(assignment);
   ExpectWhole(m);
   EXPECT_FALSE(m.timing().one_process());
   EXPECT_TRUE(m.policy().two_processes());
+  // The luck of one pair of processes must be in the interval: there are several, and it is taken over them.
+  EXPECT_GE(m.timing().processes(), 3);
+  EXPECT_EQ(m.timing().batches(), m.timing().processes());
+  EXPECT_EQ(m.conditions().fields().at("cpu_waited_share").list_value().values_size(), 2);
+  // Where the budget does not pay for another start, one pair has to do, and its interval says so.
+  assignment.mutable_policy()->set_budget_seconds(0.05);
+  const v1::Measurement short_one = Measure(assignment);
+  EXPECT_EQ(short_one.timing().processes(), 1);
+  EXPECT_GE(short_one.timing().high() - short_one.timing().low(), 2 * measure::kProcessLuck);
   assignment = Assign("slow-clock");
   assignment.mutable_policy()->set_two_processes(true);
   EXPECT_EQ(Measure(assignment).detail(), v1::CHEATING);
