@@ -1,5 +1,6 @@
 #include "worker/scheduling.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
 
@@ -80,6 +81,31 @@ bool SetAffinity(pid_t process, const std::vector<int>& cpus) {
   return any;
 }
 
+// Between sessions the kernel shares CPUs by group, whatever the nice values of the threads, where it groups them at
+// all.
+fs::path GroupFile(pid_t process) { return fs::path("/proc") / std::to_string(process) / "autogroup"; }
+
+// "/autogroup-12 nice -10"; 0 where there is no group.
+int GroupNice(pid_t process) {
+  std::ifstream in(GroupFile(process));
+  std::string group, word;
+  int nice = 0;
+  return in >> group >> word >> nice ? nice : 0;
+}
+
+bool GiveNice(pid_t process, int threads, int group) {
+  bool all = true;
+  for (const pid_t thread : Numbers(fs::path("/proc") / std::to_string(process) / "task")) {
+    all = ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread), threads) == 0 && all;
+  }
+  if (std::error_code error; fs::exists(GroupFile(process), error)) {
+    std::ofstream out(GroupFile(process));
+    out << group << std::flush;
+    all = out.good() && all;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<pid_t> ProcessTree(pid_t root, const fs::path& proc) {
@@ -127,30 +153,20 @@ double WaitingBias(double baseline_share, double candidate_share) {
   return std::log(running(candidate_share) / running(baseline_share));
 }
 
-Priority::Priority(std::vector<pid_t> processes, int nice) : processes_(std::move(processes)), nice_(nice) {
-  if (nice_ != 0) given_ = Give(nice_);
+Priority::Priority(std::vector<pid_t> processes, int nice) {
+  if (nice == 0 || processes.empty()) return;
+  given_ = true;
+  for (const pid_t process : processes) {
+    errno = 0;
+    const int before = ::getpriority(PRIO_PROCESS, static_cast<id_t>(process));
+    if (before == -1 && errno != 0) continue;  // gone
+    before_.push_back({process, before, GroupNice(process)});
+    given_ = GiveNice(process, nice, nice) && given_;
+  }
 }
 
 Priority::~Priority() {
-  if (nice_ != 0) Give(0);
-}
-
-bool Priority::Give(int nice) {
-  bool all = !processes_.empty();
-  for (const pid_t pid : processes_) {
-    const fs::path process = fs::path("/proc") / std::to_string(pid);
-    for (const pid_t thread : Numbers(process / "task")) {
-      all = ::setpriority(PRIO_PROCESS, static_cast<id_t>(thread), nice) == 0 && all;
-    }
-    // Between sessions the kernel shares CPUs by group, whatever the nice values of the threads, where it groups them
-    // at all (autogroup). A file that is there and refuses counts.
-    if (std::error_code error; fs::exists(process / "autogroup", error)) {
-      std::ofstream out(process / "autogroup");
-      out << nice << std::flush;
-      all = out.good() && all;
-    }
-  }
-  return all;
+  for (const Before& before : before_) GiveNice(before.process, before.nice, before.group);
 }
 
 Pinning::Pinning(const std::vector<pid_t>& processes, int cpus) {

@@ -47,9 +47,12 @@ class Priority {
   bool given() const { return given_; }
 
  private:
-  bool Give(int nice);
-  std::vector<pid_t> processes_;
-  int nice_;
+  // Nice values of a process and of the scheduler's group of its session.
+  struct Before {
+    pid_t process;
+    int nice, group;
+  };
+  std::vector<Before> before_;
   bool given_ = false;
 };
 

@@ -185,6 +185,18 @@ TEST(PriorityTest, ZeroChangesNothing) {
   EXPECT_EQ(child.nice(), 0);
 }
 
+TEST(PriorityTest, WhatHadAnotherPriorityGetsItBack) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may raise priorities";
+  Child child;
+  const Priority lower({child.pid()}, 7);  // anybody may
+  EXPECT_EQ(child.nice(), 7);
+  { const Priority priority({child.pid()}, -10); }
+  EXPECT_EQ(child.nice(), 7);
+  if (fs::exists("/proc/self/autogroup")) {
+    EXPECT_EQ(child.autogroup(), " nice 7");
+  }
+}
+
 TEST(PriorityTest, ProcessesThatAreGoneAreNoMatter) {
   pid_t gone;
   {
