@@ -114,6 +114,7 @@ ASSAY_CALL(suites, Suites, CreateSuite, CreateSuiteRequest, Suite)
 ASSAY_CALL(suites, Suites, ListSuites, ListSuitesRequest, ListSuitesResponse)
 ASSAY_CALL(suites, Suites, GetSuite, GetSuiteRequest, Suite)
 ASSAY_CALL(evaluations, Evaluations, CreateEvaluation, CreateEvaluationRequest, Evaluation)
+ASSAY_CALL(evaluations, Evaluations, ImportEvaluation, ImportEvaluationRequest, Evaluation, kUploadDeadline)
 ASSAY_CALL(evaluations, Evaluations, GetEvaluation, GetEvaluationRequest, Evaluation,
            kDeadline + seconds(static_cast<int64_t>(request.wait_seconds())))
 ASSAY_CALL(evaluations, Evaluations, ListEvaluations, ListEvaluationsRequest, ListEvaluationsResponse)

@@ -31,6 +31,7 @@ class Api {
   absl::StatusOr<v1::Suite> Call(const v1::GetSuiteRequest& request);
 
   absl::StatusOr<v1::Evaluation> Call(const v1::CreateEvaluationRequest& request);
+  absl::StatusOr<v1::Evaluation> Call(const v1::ImportEvaluationRequest& request);
   absl::StatusOr<v1::Evaluation> Call(const v1::GetEvaluationRequest& request);
   absl::StatusOr<v1::ListEvaluationsResponse> Call(const v1::ListEvaluationsRequest& request);
   absl::StatusOr<v1::Evaluation> Call(const v1::CancelEvaluationRequest& request);

@@ -53,6 +53,8 @@ void AddSuite(CLI::App& app, Command& command);        // import, suite list, su
 void AddEvaluation(CLI::App& app, Command& command);   // evaluate, status, watch, cancel
 void AddResults(CLI::App& app, Command& command);      // results, show
 void AddLeaderboard(CLI::App& app, Command& command);  // leaderboard, curve
+void AddImportLog(CLI::App& app, Command& command);    // import-log
+void AddExport(CLI::App& app, Command& command);       // export
 void AddRepro(CLI::App& app, Command& command);        // repro
 void AddFleet(CLI::App& app, Command& command);        // targets, workers
 void AddCalibrate(CLI::App& app, Command& command);    // calibrate

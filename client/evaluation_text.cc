@@ -10,6 +10,11 @@ namespace {
 
 std::string StateWord(v1::EvaluationState state) { return LowerCase(v1::EvaluationState_Name(state)); }
 
+// The policy; of one that was imported what it was read as.
+std::string HowMeasured(const v1::Evaluation& evaluation) {
+  return evaluation.imported().empty() ? evaluation.policy().name() : "imported, " + evaluation.imported();
+}
+
 }  // namespace
 
 bool IsFinal(v1::EvaluationState state) { return state == v1::COMPLETED || state == v1::CANCELLED; }
@@ -51,7 +56,7 @@ std::string Headline(const v1::Evaluation& evaluation) {
   std::string text =
       fmt::format("evaluation {}: {} against {} on {} version {} ({}): {}", evaluation.id(),
                   TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()), evaluation.suite(),
-                  evaluation.suite_version(), evaluation.policy().name(), StateWord(evaluation.state()));
+                  evaluation.suite_version(), HowMeasured(evaluation), StateWord(evaluation.state()));
   if (evaluation.partial()) text += ", part of the suite";
   if (const std::string counts = CountsText(evaluation); !counts.empty()) text += ", " + counts;
   return Printable(text);
@@ -70,7 +75,7 @@ std::string EvaluationTable(const v1::ListEvaluationsResponse& list) {
                {"CREATED (UTC)"}});
   for (const v1::Evaluation& e : list.evaluations()) {
     table.Add({e.id(), fmt::format("{}@{}{}", e.suite(), e.suite_version(), e.partial() ? " (part)" : ""),
-               TargetWord(e.candidate()), TargetWord(e.baseline()), e.policy().name(), StateWord(e.state()),
+               TargetWord(e.candidate()), TargetWord(e.baseline()), HowMeasured(e), StateWord(e.state()),
                fmt::format("{}/{}", e.finished(), e.trials()), CountsText(e), e.submitter(), When(e.created())});
   }
   return table.Text();

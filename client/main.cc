@@ -34,6 +34,8 @@ int main(int argc, char** argv) {
   AddEvaluation(app, command);
   AddResults(app, command);
   AddLeaderboard(app, command);
+  AddImportLog(app, command);
+  AddExport(app, command);
   AddRepro(app, command);
   AddFleet(app, command);
   AddCalibrate(app, command);

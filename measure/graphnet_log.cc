@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 4> kTestedDtypes = {"float16", "bfloat16"
 // One line, with nothing in it that the scripts would take for a line of theirs.
 std::string Harmless(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    out += c == '[' ? '(' : c == ']' ? ')' : c == '_' ? '-' : static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
+  for (const char c : text) out += c == '[' ? '(' : c == ']' ? ')' : static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  constexpr std::string_view kMark = "all_close";
+  for (size_t at = out.find(kMark); at != std::string::npos; at = out.find(kMark, at)) out[at + 3] = '-';
   return out;
 }
 

@@ -55,7 +55,7 @@ const LogReading kBoth[] = {LogReading::kHonest, LogReading::kAsPeer};
 LoggedGraph Graph(ErrorClass error_class, std::vector<LoggedOutput> outputs = {{"float32", -4.5}}) {
   LoggedGraph graph;
   graph.path = "vision/a b";
-  graph.configuration = {{"model", "a"}, {"device", "cpu"}, {"hardware", "Some [CPU]"}, {"compiler", "inductor"}};
+  graph.configuration = {{"model", "a"}, {"device", "cpu"}, {"hardware", "Some [CPU]"}, {"compiler", "inductor_x"}};
   graph.error_class = error_class;
   graph.message = "no [Processing] all_close\nError: x";
   graph.outputs = std::move(outputs);
@@ -93,6 +93,7 @@ TEST(GraphNetLog, WrittenNumbersAreReadBack) {
     EXPECT_EQ(outcome.path, "vision/a_b");
     EXPECT_EQ(outcome.critical_t, -2);
     EXPECT_EQ(outcome.speedup, 1.0 / 3);
+    EXPECT_THAT(Read(WriteLogBlock(graph), reading).configuration.at("compiler"), testing::ElementsAre("inductor_x"));
     EXPECT_DOUBLE_EQ(outcome.baseline_ns, 3e6);
     EXPECT_DOUBLE_EQ(outcome.candidate_ns, 9e6);
   }

@@ -155,6 +155,7 @@ v1::Outcome OutcomeOf(const pqxx::row& row) {
   out.set_degenerate(row[15].as<bool>());
   if (!row[16].is_null()) out.set_measurement_id(row[16].c_str());
   out.set_structure(row[17].c_str());
+  if (!row[18].is_null()) out.set_log_error(row[18].as<double>());
   return out;
 }
 
@@ -198,8 +199,10 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
   for (const auto& row : transaction.exec_params(
            "SELECT e.id, s.name, s.version, e.candidate_id, e.baseline_id, e.policy, e.state, e.partial, "
            "e.trial_count, k.name, "
-           "(extract(epoch FROM e.created) * 1000000)::bigint, (extract(epoch FROM e.completed) * 1000000)::bigint "
-           "FROM evaluations e JOIN suites s ON s.id = e.suite_id JOIN tokens k ON k.id = e.submitter WHERE e.id = "
+           "(extract(epoch FROM e.created) * 1000000)::bigint, (extract(epoch FROM e.completed) * 1000000)::bigint, "
+           "e.imported, coalesce(c.cohort, '') "
+           "FROM evaluations e JOIN suites s ON s.id = e.suite_id JOIN tokens k ON k.id = e.submitter "
+           "LEFT JOIN curves c ON c.evaluation_id = e.id WHERE e.id = "
            "ANY($1::bigint[])",
            wanted)) {
     v1::Evaluation& evaluation = found[row[0].as<int64_t>()];
@@ -218,6 +221,8 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
     evaluation.set_submitter(row[9].c_str());
     *evaluation.mutable_created() = TimeUtil::MicrosecondsToTimestamp(row[10].as<int64_t>());
     if (!row[11].is_null()) *evaluation.mutable_completed() = TimeUtil::MicrosecondsToTimestamp(row[11].as<int64_t>());
+    evaluation.set_imported(row[12].c_str());
+    evaluation.set_cohort(row[13].c_str());
   }
   const auto loaded = LoadTargets(transaction, targets);
   for (auto& [id, evaluation] : found) {
@@ -286,16 +291,16 @@ absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesReques
   const auto after = PageToken(request.page(), -1);
   if (!after.ok()) return after.status();
   std::string last;
-  for (const auto& row :
-       transaction.exec_params("SELECT o.position, s.name, o.graph_hash, o.outcome_class, o.detail, o.message, "
-                               "o.critical_t, o.log_speedup, o.log_low, "
-                               "o.log_high, o.candidate_ns, o.baseline_ns, o.compile_ns, o.unstable, o.self_reported, "
-                               "o.degenerate, o.measurement_id, "
-                               "g.structure FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
-                               "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = o.position JOIN graphs "
-                               "g ON g.hash = o.graph_hash "
-                               "WHERE o.evaluation_id = $1 AND o.position > $2 ORDER BY o.position LIMIT $3",
-                               *id, *after, *size + 1)) {
+  for (const auto& row : transaction.exec_params(
+           "SELECT o.position, s.name, coalesce(o.graph_hash, ''), o.outcome_class, o.detail, o.message, "
+           "o.critical_t, o.log_speedup, o.log_low, "
+           "o.log_high, o.candidate_ns, o.baseline_ns, o.compile_ns, o.unstable, o.self_reported, "
+           "o.degenerate, o.measurement_id, "
+           "coalesce(g.structure, ''), o.log_error FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
+           "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = o.position LEFT JOIN graphs "
+           "g ON g.hash = o.graph_hash "
+           "WHERE o.evaluation_id = $1 AND o.position > $2 ORDER BY o.position LIMIT $3",
+           *id, *after, *size + 1)) {
     if (response->outcomes_size() == *size) {
       response->set_next_page_token(last);
       break;

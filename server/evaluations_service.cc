@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "server/evaluation_store.h"
+#include "server/imported_evaluation.h"
 #include "server/services.h"
 #include "server/text.h"
 
@@ -34,6 +35,17 @@ void AddEvaluations(Api& api, const Services& services) {
           coordinator.Touched({made});  // it has ended already where every trial's measurement was there
         }
         return status;
+      });
+  api.Add<v1::ImportEvaluationRequest, v1::Evaluation>(
+      "assay.v1.Evaluations.ImportEvaluation",
+      [&database, &queue, limits = services.limits](const v1::Token& token, const auto& request, auto* response) {
+        return database.Run([&](Transaction& transaction) -> absl::Status {
+          const auto id = ImportEvaluation(transaction, queue, limits, ParseInt(token.id()).value_or(0), request);
+          if (!id.ok()) return id.status();
+          auto evaluation = LoadEvaluation(transaction, queue, *id);
+          if (evaluation.ok()) *response = *std::move(evaluation);
+          return evaluation.status();
+        });
       });
   api.AddAsync("assay.v1.Evaluations.GetEvaluation",
                [&api, &database, &queue, &watcher](const std::shared_ptr<Call>& call) {

@@ -94,6 +94,16 @@ absl::StatusOr<v1::GraphSample> LoadGraph(Transaction& transaction, const std::s
   return out;
 }
 
+absl::Status CheckSuiteName(std::string_view field, const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 64 &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos &&
+                    std::string_view("._-").find(name[0]) == std::string_view::npos;
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat(field, ": '", CleanText(name),
+                                        "' is not a suite's name: 1 to 64 of a-z, 0-9, '.', '_', '-', "
+                                        "the first a letter or a digit"));
+}
+
 absl::StatusOr<v1::Suite> StoreSuite(Transaction& transaction, const v1::CreateSuiteRequest& request) {
   std::vector<std::string> hashes;
   ArrayParameter names, graphs;
@@ -152,8 +162,9 @@ absl::StatusOr<v1::Suite> LoadSuite(Transaction& transaction, const std::string&
   if (id != nullptr) *id = rows[0][0].as<int64_t>();
   if (graphs) {
     for (const auto& row : transaction.exec_params(
-             "SELECT s.name, s.graph_hash, g.structure, g.operations, g.parameter_bytes FROM suite_graphs s "
-             "JOIN graphs g ON g.hash = s.graph_hash WHERE s.suite_id = $1 ORDER BY s.position",
+             "SELECT s.name, coalesce(s.graph_hash, ''), coalesce(g.structure, ''), coalesce(g.operations, 0), "
+             "coalesce(g.parameter_bytes, 0) FROM suite_graphs s "
+             "LEFT JOIN graphs g ON g.hash = s.graph_hash WHERE s.suite_id = $1 ORDER BY s.position",
              rows[0][0].as<int64_t>())) {
       v1::SuiteGraph* graph = suite.add_graphs();
       graph->set_name(row[0].c_str());

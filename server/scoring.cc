@@ -7,6 +7,7 @@
 #include <optional>
 #include <pqxx/pqxx>
 #include <set>
+#include <tuple>
 
 #include "fmt/format.h"
 #include "measure/scores.h"
@@ -34,8 +35,9 @@ double Number(const pqxx::field& field) {
 absl::StatusOr<std::vector<GraphOutcome>> LoadOutcomes(Transaction& transaction, int64_t id) {
   std::vector<GraphOutcome> out;
   for (const auto& row : transaction.exec_params(
-           "SELECT o.outcome_class, o.critical_t, o.log_speedup, o.log_error, g.structure FROM outcomes o "
-           "JOIN graphs g ON g.hash = o.graph_hash WHERE o.evaluation_id = $1 ORDER BY o.position",
+           "SELECT o.outcome_class, o.critical_t, o.log_speedup, o.log_error, coalesce(g.structure, '') FROM outcomes "
+           "o "
+           "LEFT JOIN graphs g ON g.hash = o.graph_hash WHERE o.evaluation_id = $1 ORDER BY o.position",
            id)) {
     GraphOutcome outcome;
     const auto error_class = measure::ErrorClassFromName(row[0].c_str());
@@ -149,6 +151,12 @@ absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t
   return entry;
 }
 
+// What a cohort's name begins with: nobody takes a log's numbers for ones that were measured here.
+std::string_view ImportedText(std::string_view imported) {
+  if (imported.empty()) return "";
+  return imported == "graphnet-log-as-peer" ? "imported from a log as GraphNet reads it: " : "imported from a log: ";
+}
+
 std::vector<double> StandardLevels(measure::Interpretation interpretation) {
   return *measure::LevelRange(measure::kFirstLevel, measure::LastLevel(interpretation), 1);
 }
@@ -162,7 +170,8 @@ bool IsStandard(const v1::GetCurveRequest& request) {
 
 absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now) {
   const pqxx::result rows = transaction.exec_params(
-      "SELECT b.runner, b.version FROM evaluations e JOIN targets b ON b.id = e.baseline_id WHERE e.id = $1 "
+      "SELECT b.runner, b.version, e.imported FROM evaluations e JOIN targets b ON b.id = e.baseline_id WHERE e.id = "
+      "$1 "
       "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR "
       "NO KEY UPDATE OF e",
       id);
@@ -182,7 +191,8 @@ absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::s
   transaction.exec_params(
       "INSERT INTO curves (evaluation_id, cohort, entry, report, peer_default, peer_extended) VALUES ($1, $2, $3, $4, "
       "$5, $6)",
-      id, Cat(entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()),
+      id,
+      Cat(ImportedText(rows[0][2].c_str()), entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()),
       BytesParameter(entry->SerializeAsString()), packed[0], packed[1], packed[2]);
   StoreEvaluationDevices(transaction, id);
   transaction.exec_params(fmt::format("UPDATE evaluations SET state = 'completed', completed = {} WHERE id = $1", now),
@@ -275,15 +285,16 @@ absl::Status GetLeaderboard(Transaction& transaction, const v1::GetLeaderboardRe
 
   std::vector<int64_t> ids;
   std::map<int64_t, v1::LeaderboardEntry> entries;
-  std::map<int64_t, std::pair<int64_t, std::string>> places;  // baseline, cohort
-  std::set<std::tuple<int64_t, std::string, int64_t>> seen;
-  for (const auto& row :
-       transaction.exec_params("SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry FROM evaluations e JOIN "
-                               "curves c ON c.evaluation_id = e.id "
-                               "WHERE e.suite_id = $1 AND e.state = 'completed' AND NOT e.partial ORDER BY e.id DESC",
-                               suite_id)) {
-    const auto place = std::make_pair(row[1].as<int64_t>(), std::string(row[2].c_str()));
-    if (!seen.emplace(place.first, place.second, row[3].as<int64_t>()).second && !request.all()) continue;
+  using Place = std::tuple<std::string, int64_t, std::string>;  // imported, baseline, cohort
+  std::map<int64_t, Place> places;
+  std::set<std::pair<Place, int64_t>> seen;
+  for (const auto& row : transaction.exec_params(
+           "SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry, e.imported FROM evaluations e JOIN "
+           "curves c ON c.evaluation_id = e.id "
+           "WHERE e.suite_id = $1 AND e.state = 'completed' AND NOT e.partial ORDER BY e.id DESC",
+           suite_id)) {
+    const Place place(row[5].c_str(), row[1].as<int64_t>(), row[2].c_str());
+    if (!seen.emplace(place, row[3].as<int64_t>()).second && !request.all()) continue;
     const int64_t id = row[0].as<int64_t>();
     if (!entries[id].ParseFromString(BytesFromText(row[4].c_str()))) {
       return absl::DataLossError(Cat("the packed scores of evaluation ", id, " are not readable"));
@@ -291,12 +302,12 @@ absl::Status GetLeaderboard(Transaction& transaction, const v1::GetLeaderboardRe
     ids.push_back(id);
     places[id] = place;
   }
-  std::map<std::pair<int64_t, std::string>, v1::LeaderboardSection> sections;
+  std::map<Place, v1::LeaderboardSection> sections;
   for (auto& evaluation : LoadEvaluations(transaction, ids)) {
     const int64_t id = *ParseInt(evaluation.id());
     v1::LeaderboardSection& section = sections[places[id]];
     *section.mutable_baseline() = evaluation.baseline();
-    section.set_cohort(places[id].second);
+    section.set_cohort(std::get<2>(places[id]));
     *entries[id].mutable_evaluation() = std::move(evaluation);
     *section.add_entries() = std::move(entries[id]);
   }

@@ -108,22 +108,30 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
   return policy;
 }
 
+absl::StatusOr<Submitted> FindSubmitted(Transaction& transaction, int64_t submitter, const std::string& client_key,
+                                        const std::string& request_json) {
+  Submitted out;
+  out.client_key = client_key.empty() ? "none-" + RandomHex(16) : CleanText(client_key);
+  if (out.client_key.size() > 200) return absl::InvalidArgumentError("client_key is longer than 200 bytes");
+  out.request_hash = Sha256Hex(request_json);
+  transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('submit ' || $1, $2))", out.client_key,
+                          submitter);
+  const pqxx::result before = transaction.exec_params(
+      "SELECT id, request_hash FROM evaluations WHERE submitter = $1 AND client_key = $2", submitter, out.client_key);
+  if (before.empty()) return out;
+  if (before[0][1].as<std::string>() != out.request_hash) {
+    return absl::AlreadyExistsError(Cat("client_key '", out.client_key, "' was used for another request (evaluation ",
+                                        before[0][0].c_str(), "): use a new key for a new request"));
+  }
+  out.id = before[0][0].as<int64_t>();
+  return out;
+}
+
 absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, const SubmissionLimits& limits,
                                int64_t submitter, const v1::CreateEvaluationRequest& request) {
-  const std::string client_key =
-      request.client_key().empty() ? "none-" + RandomHex(16) : CleanText(request.client_key());
-  if (client_key.size() > 200) return absl::InvalidArgumentError("client_key is longer than 200 bytes");
-  const std::string request_hash = Sha256Hex(Json(request));
-  transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('submit ' || $1, $2))", client_key, submitter);
-  const pqxx::result before = transaction.exec_params(
-      "SELECT id, request_hash FROM evaluations WHERE submitter = $1 AND client_key = $2", submitter, client_key);
-  if (!before.empty()) {
-    if (before[0][1].as<std::string>() != request_hash) {
-      return absl::AlreadyExistsError(Cat("client_key '", client_key, "' was used for another request (evaluation ",
-                                          before[0][0].c_str(), "): use a new key for a new request"));
-    }
-    return before[0][0].as<int64_t>();
-  }
+  const auto before = FindSubmitted(transaction, submitter, request.client_key(), Json(request));
+  if (!before.ok()) return before.status();
+  if (before->id != 0) return before->id;
   if (request.suite().empty()) return absl::InvalidArgumentError("suite is empty: name a suite");
   if (request.priority() < -100 || request.priority() > 100) {
     return absl::InvalidArgumentError(Cat("priority is ", request.priority(), "; accepted: -100 to 100"));
@@ -135,6 +143,13 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   if (!suite.ok()) return suite.status();
   const auto positions = Choose(*suite, request);
   if (!positions.ok()) return positions.status();
+  for (const int position : *positions) {
+    if (suite->graphs(position).hash().empty()) {
+      return absl::FailedPreconditionError(
+          Cat("the suite ", suite->name(), " version ", suite->version(),
+              " was made from a log, and its graphs are known by name alone: import the graphs themselves"));
+    }
+  }
   if (static_cast<int>(positions->size()) > limits.trials) {
     return absl::InvalidArgumentError(Cat("the evaluation would have ", positions->size(), " trials; at most ",
                                           limits.trials, " are accepted: name fewer graphs"));
@@ -160,7 +175,7 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
                   "policy, partial, fresh, priority, trial_count, created) "
                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, {}) RETURNING id",
                   queue.Now()),
-              client_key, request_hash, submitter, suite_id, candidate_id, baseline_id, policy_json,
+              before->client_key, before->request_hash, submitter, suite_id, candidate_id, baseline_id, policy_json,
               static_cast<int>(positions->size()) < suite->graphs_size(), request.fresh(), request.priority(),
               static_cast<int>(positions->size()))[0]
           .as<int64_t>();

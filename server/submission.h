@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "assay/v1/evaluations.pb.h"
@@ -14,6 +15,16 @@ namespace assay::server {
 struct SubmissionLimits {
   int trials = 50000;  // of one evaluation
 };
+
+// Whether a request was carried out before under its client key, for the submitter; an empty key is replaced by a
+// random one. Later calls with the same key wait for this transaction's end. AlreadyExists: it was used for another
+// request.
+struct Submitted {
+  int64_t id = 0;  // 0: it was not
+  std::string client_key, request_hash;
+};
+absl::StatusOr<Submitted> FindSubmitted(Transaction& transaction, int64_t submitter, const std::string& client_key,
+                                        const std::string& request_json);
 
 // The policy with every field decided. InvalidArgument names the field that is out of range and the range.
 absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request);

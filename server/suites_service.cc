@@ -45,15 +45,7 @@ absl::StatusOr<v1::GraphSample> Check(const v1::GraphSample& given, int number) 
 }
 
 absl::Status CheckSuite(const v1::CreateSuiteRequest& request) {
-  const std::string& name = request.name();
-  const bool good = !name.empty() && name.size() <= 64 &&
-                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos &&
-                    std::string_view("._-").find(name[0]) == std::string_view::npos;
-  if (!good) {
-    return absl::InvalidArgumentError(Cat("name: '", CleanText(name),
-                                          "' is not a suite's name: 1 to 64 of a-z, 0-9, '.', '_', '-', "
-                                          "the first a letter or a digit"));
-  }
+  if (absl::Status status = CheckSuiteName("name", request.name()); !status.ok()) return status;
   if (request.graphs().empty()) return absl::InvalidArgumentError("graphs is empty: a suite has at least one");
   if (request.graphs_size() > kMostSuiteGraphs)
     return absl::InvalidArgumentError(Cat("graphs: at most ", kMostSuiteGraphs));
