@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -124,6 +125,11 @@ absl::StatusOr<std::unique_ptr<Process>> Process::Start(const Launch& launch,
   process->pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, process->pid_, 0)));
   if (!process->pidfd_.valid()) return absl::InternalError(fmt::format("pidfd_open: {}", strerror(errno)));
   return process;
+}
+
+bool ProcessEnded(int pidfd) {
+  pollfd waited{pidfd, POLLIN, 0};
+  return ::poll(&waited, 1, 0) > 0 && (waited.revents & POLLIN) != 0;
 }
 
 Process::~Process() {

@@ -39,6 +39,9 @@ class ByteTail {
 
 inline constexpr size_t kOutputTailBytes = 64 << 10;
 
+// Whether the process of this pidfd has ended.
+bool ProcessEnded(int pidfd);
+
 class Process {
  public:
   // Starts it with `fds` (descriptor here, number there), an empty standard input, and standard output and standard
@@ -56,7 +59,7 @@ class Process {
   void Signal(int signal);
   // Kills the group and reaps it. The first call's end counts.
   ProcessEnd Kill();
-  // Waits for the end; for a process that is known to have ended or to be about to.
+  // Waits for the end; for a process that is known to have ended or to have been killed.
   ProcessEnd Reap();
 
   // Takes what the process has written. False at the end of it.

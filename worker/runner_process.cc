@@ -103,73 +103,79 @@ absl::StatusOr<std::shared_ptr<RunnerProcess>> RunnerProcess::Start(boost::asio:
   return started;
 }
 
-void RunnerProcess::Watch(const std::shared_ptr<Exchange>& exchange) {
-  // Each handler arms itself again until the exchange is done; all are cancelled then.
-  struct Handlers {
-    static void Write(RunnerProcess* self, std::shared_ptr<Exchange> x) {
-      if (x->done || x->sent == x->line.size()) return;
-      self->requests_.async_wait(Descriptor::wait_write, [self, x](boost::system::error_code error) {
-        if (error || x->done) return;
-        const std::string_view rest = std::string_view(x->line).substr(x->sent);
-        absl::StatusOr<size_t> count =
-            runner::Send(self->requests_.native_handle(), rest, x->sent == 0 ? x->fds : std::vector<int>{});
-        if (count.ok()) x->sent += *count;
-        // Where the runner has gone, its end is told by its pidfd.
-        if (count.ok() || absl::IsUnavailable(count.status())) Write(self, x);
+// Each handler arms itself again until the exchange is done; all are cancelled then.
+struct RunnerProcess::Handlers {
+  static void Write(RunnerProcess* self, std::shared_ptr<Exchange> x) {
+    if (x->done || x->sent == x->line.size()) return;
+    self->requests_.async_wait(Descriptor::wait_write, [self, x](boost::system::error_code error) {
+      if (error || x->done) return;
+      const std::string_view rest = std::string_view(x->line).substr(x->sent);
+      absl::StatusOr<size_t> count =
+          runner::Send(self->requests_.native_handle(), rest, x->sent == 0 ? x->fds : std::vector<int>{});
+      if (count.ok()) x->sent += *count;
+      // Where the runner has gone, its end is told by its pidfd.
+      if (count.ok() || absl::IsUnavailable(count.status())) Write(self, x);
+    });
+  }
+  static void Read(RunnerProcess* self, std::shared_ptr<Exchange> x) {
+    if (x->done || x->closed) return;
+    self->replies_.async_wait(Descriptor::wait_read, [self, x](boost::system::error_code error) {
+      if (error || x->done) return;
+      Take(self, x);
+      Read(self, x);
+    });
+  }
+  // Reads what is there; completes the exchange where that makes a message.
+  static void Take(RunnerProcess* self, std::shared_ptr<Exchange> x) {
+    std::string bytes;
+    std::vector<runner::UniqueFd> fds;
+    absl::StatusOr<size_t> count = runner::Receive(self->replies_.native_handle(), bytes, fds);
+    if (absl::IsUnavailable(count.status())) return;
+    if (!count.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(count.status()));
+    if (*count == 0) {
+      x->closed = true;
+      x->timer->expires_after(kEndGrace);
+      x->timer->async_wait([x](boost::system::error_code error) {
+        if (!error) x->Fail(CallFailure::Kind::kProtocol, "the runner closed its channel and went on running");
       });
+      return;
     }
-    static void Read(RunnerProcess* self, std::shared_ptr<Exchange> x) {
-      if (x->done || x->closed) return;
-      self->replies_.async_wait(Descriptor::wait_read, [self, x](boost::system::error_code error) {
-        if (error || x->done) return;
+    absl::Status added = self->framing_.Add(bytes, std::move(fds));
+    if (!added.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(added));
+    absl::StatusOr<std::optional<runner::Message>> message = self->framing_.Next();
+    if (!message.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(message.status()));
+    if (message->has_value()) {
+      x->message = std::move(**message);
+      x->done = true;
+    }
+  }
+  static void Output(RunnerProcess* owner, std::shared_ptr<Exchange> x) {
+    if (x->done || owner->output_ == nullptr) return;
+    owner->output_->async_wait(Descriptor::wait_read, [owner, x](boost::system::error_code error) {
+      if (error || x->done) return;
+      if (owner->process_->Drain()) Output(owner, x);
+    });
+  }
+  static void End(RunnerProcess* self, std::shared_ptr<Exchange> x) {
+    self->exit_->async_wait(Descriptor::wait_read, [self, x](boost::system::error_code error) {
+      if (error || x->done) return;
+      // Asio may say so of a descriptor that took another one's place: believed, it would be waited for without end.
+      if (!ProcessEnded(self->exit_->native_handle())) return End(self, x);
+      while (!x->done && !x->closed) {  // a last reply may lie in the socket
+        char byte;
+        if (::recv(self->replies_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) break;
         Take(self, x);
-        Read(self, x);
-      });
-    }
-    // Reads what is there; completes the exchange where that makes a message.
-    static void Take(RunnerProcess* self, std::shared_ptr<Exchange> x) {
-      std::string bytes;
-      std::vector<runner::UniqueFd> fds;
-      absl::StatusOr<size_t> count = runner::Receive(self->replies_.native_handle(), bytes, fds);
-      if (absl::IsUnavailable(count.status())) return;
-      if (!count.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(count.status()));
-      if (*count == 0) {
-        x->closed = true;
-        x->timer->expires_after(kEndGrace);
-        x->timer->async_wait([x](boost::system::error_code error) {
-          if (!error) x->Fail(CallFailure::Kind::kProtocol, "the runner closed its channel and went on running");
-        });
-        return;
       }
-      absl::Status added = self->framing_.Add(bytes, std::move(fds));
-      if (!added.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(added));
-      absl::StatusOr<std::optional<runner::Message>> message = self->framing_.Next();
-      if (!message.ok()) return x->Fail(CallFailure::Kind::kProtocol, Text(message.status()));
-      if (message->has_value()) {
-        x->message = std::move(**message);
-        x->done = true;
-      }
-    }
-    static void Output(RunnerProcess* owner, std::shared_ptr<Exchange> x) {
-      if (x->done || owner->output_ == nullptr) return;
-      owner->output_->async_wait(Descriptor::wait_read, [owner, x](boost::system::error_code error) {
-        if (error || x->done) return;
-        if (owner->process_->Drain()) Output(owner, x);
-      });
-    }
-  };
+      x->Fail(CallFailure::Kind::kExit, "");
+    });
+  }
+};
+
+void RunnerProcess::Watch(const std::shared_ptr<Exchange>& exchange) {
   Handlers::Write(this, exchange);
   Handlers::Read(this, exchange);
   Handlers::Output(parent_ ? parent_.get() : this, exchange);
-  exit_->async_wait(Descriptor::wait_read, [this, exchange](boost::system::error_code error) {
-    if (error || exchange->done) return;
-    while (!exchange->done && !exchange->closed) {  // a last reply may lie in the socket
-      char byte;
-      if (::recv(replies_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) break;
-      Handlers::Take(this, exchange);
-    }
-    exchange->Fail(CallFailure::Kind::kExit, "");
-  });
+  Handlers::End(this, exchange);
 }
 
 Outcome<runner::Message> RunnerProcess::Transact(std::string line, std::vector<int> fds, Clock::time_point deadline,
@@ -334,7 +340,8 @@ std::optional<ProcessEnd> RunnerProcess::EndOf() {
 
 CallFailure RunnerProcess::Ended(CallFailure::Kind kind, std::string message) {
   CallFailure failure{kind, "", std::move(message)};
-  if (kind != CallFailure::Kind::kExit) SignalAll(SIGKILL);
+  // One that has exited by itself keeps its own end.
+  SignalAll(SIGKILL);
   alive_ = false;
   const std::optional<ProcessEnd> told = EndOf();
   if (kind == CallFailure::Kind::kTimeout) failure.message = "took longer than its time limit";

@@ -111,6 +111,7 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
 
  private:
   struct Exchange;
+  struct Handlers;
   using Descriptor = boost::asio::posix::stream_descriptor;
 
   RunnerProcess(boost::asio::io_context& io, runner::UniqueFd requests, runner::UniqueFd replies);
