@@ -55,6 +55,7 @@ void AddResults(CLI::App& app, Command& command);      // results, show
 void AddLeaderboard(CLI::App& app, Command& command);  // leaderboard, curve
 void AddImportLog(CLI::App& app, Command& command);    // import-log
 void AddExport(CLI::App& app, Command& command);       // export
+void AddCompare(CLI::App& app, Command& command);      // compare
 void AddRepro(CLI::App& app, Command& command);        // repro
 void AddFleet(CLI::App& app, Command& command);        // targets, workers
 void AddCalibrate(CLI::App& app, Command& command);    // calibrate

@@ -1,13 +1,10 @@
 // assay evaluate, status, watch, cancel.
-#include <unistd.h>
-
 #include <filesystem>
 #include <random>
 
 #include "client/command.h"
 #include "client/evaluation_text.h"
-#include "client/follow.h"
-#include "client/progress.h"
+#include "client/follow_shown.h"
 #include "client/target.h"
 #include "client/text.h"
 #include "client/words.h"
@@ -100,27 +97,6 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   return request;
 }
 
-// Follows on standard error, or as JSON lines on standard output.
-absl::StatusOr<v1::Evaluation> FollowShown(Api& api, const std::string& id, bool json_lines) {
-  Progress progress = Progress::OnStandardError();
-  Rate rate;
-  FollowOptions options;
-  options.sleep = [](double seconds) { ::usleep(static_cast<useconds_t>(seconds * 1e6)); };
-  options.on_change = [&](const v1::Evaluation& evaluation) {
-    if (json_lines) {
-      PrintJson(evaluation);
-      return;
-    }
-    rate.Add(Clock::now(), evaluation.finished());
-    progress.Show(ProgressLine(evaluation, rate), IsFinal(evaluation.state()));
-  };
-  options.on_unreachable = [&](const absl::Status& status) {
-    if (!json_lines) progress.Show(MessageOf(status) + "; trying again");
-  };
-  return Follow(
-      id, [&](const v1::GetEvaluationRequest& request) { return api.Call(request); }, options);
-}
-
 // 0 where it was completed, and, if `strict`, every graph is correct.
 int Verdict(const v1::Evaluation& evaluation, bool strict) {
   if (evaluation.state() != v1::COMPLETED) return kNo;
@@ -141,7 +117,7 @@ int Evaluate(const Command& command, const EvaluateFlags& flags) {
     return Print(Headline(*evaluation) + fmt::format("\nfollow it with: assay watch {}\n", evaluation->id()));
   }
   if (!command.json) fmt::print(stderr, "{}\n", Headline(*evaluation));
-  evaluation = FollowShown(**api, evaluation->id(), false);
+  evaluation = FollowShown(**api, evaluation->id());
   if (!evaluation.ok()) return Fail(evaluation.status());
   const int code = command.json ? PrintJson(*evaluation) : Print(Headline(*evaluation) + "\n");
   return code != kOk ? code : Verdict(*evaluation, flags.strict);
@@ -150,7 +126,7 @@ int Evaluate(const Command& command, const EvaluateFlags& flags) {
 int Watch(const Command& command, const std::string& id, bool strict) {
   const absl::StatusOr<std::unique_ptr<Api>> api = command.Connect();
   if (!api.ok()) return Fail(api.status());
-  const absl::StatusOr<v1::Evaluation> evaluation = FollowShown(**api, id, command.json);
+  const absl::StatusOr<v1::Evaluation> evaluation = command.json ? FollowAsJson(**api, id) : FollowShown(**api, id);
   if (!evaluation.ok()) return Fail(evaluation.status());
   const int code = command.json ? kOk : Print(Headline(*evaluation) + "\n");
   return code != kOk ? code : Verdict(*evaluation, strict);

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   AddLeaderboard(app, command);
   AddImportLog(app, command);
   AddExport(app, command);
+  AddCompare(app, command);
   AddRepro(app, command);
   AddFleet(app, command);
   AddCalibrate(app, command);

@@ -74,6 +74,11 @@ std::string TargetText(const v1::Target& target) {
   return fmt::format("{}{{{}}}", text, fmt::join(options, ","));
 }
 
+std::string FullTarget(const v1::Target& target) {
+  return fmt::format("{} {} ({}, environment {}) on {}", TargetText(target), target.version(), target.runner(),
+                     target.environment_hash().substr(0, 12), target.device_kind());
+}
+
 absl::StatusOr<SuiteName> ParseSuite(std::string_view text) {
   SuiteName suite;
   const std::vector<std::string> parts = Split(text, '@');

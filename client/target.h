@@ -19,6 +19,8 @@ namespace assay::client {
 absl::StatusOr<v1::Target> ParseTarget(std::string_view text);
 // The reverse; options stand behind it in braces.
 std::string TargetText(const v1::Target& target);
+// With all that tells two builds apart: "inductor 2.1 (python, environment 0123456789ab) on cpu".
+std::string FullTarget(const v1::Target& target);
 
 struct SuiteName {
   std::string name;

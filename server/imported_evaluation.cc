@@ -6,7 +6,6 @@
 #include <set>
 
 #include "fmt/format.h"
-#include "google/protobuf/util/json_util.h"
 #include "server/digest.h"
 #include "server/graph_store.h"
 #include "server/names.h"
@@ -181,11 +180,7 @@ absl::StatusOr<int64_t> ImportEvaluation(Transaction& transaction, const Queue& 
                                          int64_t submitter, const v1::ImportEvaluationRequest& request) {
   if (absl::Status status = CheckSuiteName("suite", request.suite()); !status.ok()) return status;
   if (absl::Status status = Check(request, limits); !status.ok()) return status;
-  std::string json;
-  if (!google::protobuf::util::MessageToJsonString(request, &json).ok()) {
-    return absl::InvalidArgumentError("the request has texts that are not UTF-8");
-  }
-  const auto before = FindSubmitted(transaction, submitter, request.client_key(), json);
+  const auto before = FindSubmitted(transaction, submitter, request.client_key(), request);
   if (!before.ok() || before->id != 0) return before.ok() ? absl::StatusOr<int64_t>(before->id) : before.status();
   int64_t suite_id = 0;
   const auto suite = FindSuite(transaction, request, &suite_id);

@@ -125,6 +125,26 @@ TEST_F(ImportedEvaluationTest, TheSameKeyGivesTheSameEvaluation) {
   EXPECT_TRUE(absl::IsAlreadyExists(Import(Log("k", "graphnet-log-as-peer")).status()));
 }
 
+// Each map has an order of its own.
+TEST_F(ImportedEvaluationTest, TheOrderOfAMapDoesNotMakeAnotherRequest) {
+  const auto request = [] {
+    v1::ImportEvaluationRequest out = Log("k");
+    for (int i = 0; i < 8; ++i) {
+      (*out.mutable_candidate()->mutable_options()->mutable_fields())[Cat("option", i)].set_number_value(i);
+    }
+    return out;
+  };
+  std::vector<v1::ImportEvaluationRequest> requests;
+  for (int i = 0; i < 8; ++i) requests.push_back(request());
+  const auto id = Import(requests[0]);
+  ASSERT_TRUE(id.ok()) << id.status();
+  for (const v1::ImportEvaluationRequest& again : requests) {
+    const auto same = Import(again);
+    ASSERT_TRUE(same.ok()) << same.status();
+    EXPECT_EQ(*same, *id);
+  }
+}
+
 TEST_F(ImportedEvaluationTest, ReadingsAreRankedApartAndNeverWithMeasuredOnes) {
   ASSERT_TRUE(Import(Log("1")).ok());
   ASSERT_TRUE(Import(Log("2", "graphnet-log-as-peer")).ok());
@@ -163,8 +183,8 @@ TEST_F(ImportedEvaluationTest, NothingIsEvaluatedOnNamesAlone) {
   v1::CreateEvaluationRequest request;
   request.set_suite("log");
   request.mutable_candidate()->set_compiler("inductor");
-  const absl::Status status = database().Run(
-      [&](Transaction& transaction) { return Submit(transaction, queue_, {}, 1, request).status(); });
+  const absl::Status status =
+      database().Run([&](Transaction& transaction) { return Submit(transaction, queue_, {}, 1, request).status(); });
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("known by name alone"));
 }
@@ -173,7 +193,8 @@ TEST_F(ImportedEvaluationTest, ASuiteWithGraphsIsUsedAndNeverChanged) {
   Execute(
       "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes) "
       "SELECT lpad(to_hex(i), 64, '0'), '', 's' || i, 1, 0 FROM generate_series(1, 3) i");
-  Execute("INSERT INTO suites (name, version, contents_hash, graph_count, structure_count) VALUES ('log', 1, '', 3, 3)");
+  Execute(
+      "INSERT INTO suites (name, version, contents_hash, graph_count, structure_count) VALUES ('log', 1, '', 3, 3)");
   Execute(
       "INSERT INTO suite_graphs VALUES (1, 0, 'vision/c', lpad('1', 64, '0')), (1, 1, 'vision/a', lpad('2', 64, '0')), "
       "(1, 2, 'vision/b', lpad('3', 64, '0'))");

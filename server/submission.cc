@@ -5,6 +5,8 @@
 #include <set>
 
 #include "fmt/format.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/util/json_util.h"
 #include "graph/replay.h"
 #include "measure/schedule.h"
@@ -30,6 +32,17 @@ std::string Json(const google::protobuf::Message& message) {
   std::string out;
   if (!google::protobuf::util::MessageToJsonString(message, &out).ok())
     throw std::runtime_error("a message has no JSON form");
+  return out;
+}
+
+// The same for equal messages: in JSON the order of a map's entries, of a target's options, is left to chance.
+std::string DeterministicBytes(const google::protobuf::Message& message) {
+  std::string out;
+  google::protobuf::io::StringOutputStream stream(&out);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
   return out;
 }
 
@@ -109,11 +122,11 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
 }
 
 absl::StatusOr<Submitted> FindSubmitted(Transaction& transaction, int64_t submitter, const std::string& client_key,
-                                        const std::string& request_json) {
+                                        const google::protobuf::Message& request) {
   Submitted out;
   out.client_key = client_key.empty() ? "none-" + RandomHex(16) : CleanText(client_key);
   if (out.client_key.size() > 200) return absl::InvalidArgumentError("client_key is longer than 200 bytes");
-  out.request_hash = Sha256Hex(request_json);
+  out.request_hash = Sha256Hex(DeterministicBytes(request));
   transaction.exec_params("SELECT pg_advisory_xact_lock(hashtextextended('submit ' || $1, $2))", out.client_key,
                           submitter);
   const pqxx::result before = transaction.exec_params(
@@ -129,7 +142,7 @@ absl::StatusOr<Submitted> FindSubmitted(Transaction& transaction, int64_t submit
 
 absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, const SubmissionLimits& limits,
                                int64_t submitter, const v1::CreateEvaluationRequest& request) {
-  const auto before = FindSubmitted(transaction, submitter, request.client_key(), Json(request));
+  const auto before = FindSubmitted(transaction, submitter, request.client_key(), request);
   if (!before.ok()) return before.status();
   if (before->id != 0) return before->id;
   if (request.suite().empty()) return absl::InvalidArgumentError("suite is empty: name a suite");

@@ -24,7 +24,7 @@ struct Submitted {
   std::string client_key, request_hash;
 };
 absl::StatusOr<Submitted> FindSubmitted(Transaction& transaction, int64_t submitter, const std::string& client_key,
-                                        const std::string& request_json);
+                                        const google::protobuf::Message& request);
 
 // The policy with every field decided. InvalidArgument names the field that is out of range and the range.
 absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request);

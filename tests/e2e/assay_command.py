@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "release"))
@@ -67,3 +68,35 @@ def stop(process: subprocess.Popen) -> int:
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=120)
     return process.returncode
+
+
+def faulty_worker(assay: Assay) -> subprocess.Popen:
+    """A worker beside that of `assay up`, with the runner of faulty_runner.py; waited for until the server knows it."""
+    folder = assay.home / "faulty"
+    folder.mkdir()
+    venv = pathlib.Path(os.environ.get("ASSAY_VENV", ROOT / ".venv"))
+    paths = [str(ROOT / "runner" / "python"), str(ROOT / "tests" / "e2e")]
+    config = folder / "worker.toml"
+    # A string of JSON is one of TOML.
+    config.write_text(f"""
+        server = {json.dumps(assay.address["grpc"])}
+        token_file = {json.dumps(str(assay.home / "worker.token"))}
+        name = "faulty"
+        state_dir = {json.dumps(str(folder / "state"))}
+        drain_seconds = 1
+        [[runner]]
+        name = "faulty"
+        command = {json.dumps([str(venv / "bin" / "python"), str(ROOT / "tests" / "e2e" / "faulty_runner.py")])}
+        venv = {json.dumps(str(venv))}
+        trusted = true
+        paths = {json.dumps(paths)}
+        variables = {{ PYTHONPATH = {json.dumps(paths[0])} }}
+    """)
+    log = folder / "log"
+    with log.open("w") as out:
+        worker = subprocess.Popen([BUILD / "worker" / "assay-worker", "--config", config], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    end = time.monotonic() + 120
+    while not any(t["target"]["compiler"] == "faulty" for t in assay.json("targets")["targets"]):
+        assert worker.poll() is None and time.monotonic() < end, log.read_text()
+        time.sleep(0.2)
+    return worker

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from assay_command import SAMPLES, Assay, new_home, stop
+from assay_command import SAMPLES, Assay, faulty_worker, new_home, stop
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +24,25 @@ def assay():
         logs = {log.name: log.read_text(errors="replace")[-2000:] for log in (home / "log").glob("*.log")}
         shutil.rmtree(home)
     assert code == 0, logs
+
+
+@pytest.fixture(scope="session")
+def faulty():
+    """An `assay up` with one worker more, whose compiler `faulty` has the faults that its options plant (faulty_runner.py)."""
+    home = new_home()
+    command = Assay(home)
+    process = command.start()
+    try:
+        worker = faulty_worker(command)
+        try:
+            command.run("import", SAMPLES, "--suite", "bundled")
+            yield command
+        finally:
+            worker.terminate()
+            worker.wait(timeout=60)
+    finally:
+        stop(process)
+        shutil.rmtree(home)
 
 
 @pytest.fixture

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of GraphNet's runner in and out."""
+"""Logs of GraphNet's runner in and out, and comparisons."""
 
 from __future__ import annotations
+
+import json
+import math
+import xml.etree.ElementTree
 
 import pytest
 
@@ -47,6 +51,19 @@ def test_an_imported_log_is_marked_scored_and_ranked_apart(assay, logs):
     assay.run("export", logs["old"], "--format", "graphnet-log", code=6)
 
 
+def test_comparison_of_logs(assay, logs):
+    old, new = logs["old"], logs["new"]
+    # c departs, and a log cannot be measured again.
+    assert "--stored" in assay.run("compare", old, new, code=6).stderr
+    arguments = ["compare", old, new, "--stored"]
+    answer = json.loads(assay.run(*arguments, "--format", "json", "--fail-on", "new-failure", code=1).stdout)
+    assert {g["graph"]: g["change"] for g in answer["graphs"]} == {"a": "unclear", "b": "unclear", "c": "new-failure"}
+    assert answer["meanRatio"] == pytest.approx(math.sqrt(1.5))
+    assay.run(*arguments, "--fail-on", "slower")
+    suite = xml.etree.ElementTree.fromstring(assay.run(*arguments, "--format", "junit", "--fail-on", "new-failure", code=1).stdout).find("testsuite")
+    assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1"
+
+
 def test_what_is_measured_is_exported_and_comes_back_with_its_scores(assay, tmp_path):
     measured = assay.json("evaluate", "--suite", "bundled", "--target", "torchscript", "--policy", "sweep", "--graphs", "mlp,integer_outputs",
                           "--wait", timeout=900)
@@ -57,3 +74,7 @@ def test_what_is_measured_is_exported_and_comes_back_with_its_scores(assay, tmp_
         curves = [assay.json("curve", e, "--interpretation", "default", "--p", 0)["points"] for e in (measured["id"], back["evaluation"]["id"])]
         for before, after in zip(*curves, strict=True):
             assert after["s"] == pytest.approx(before["s"], rel=1e-9) and after["es"] == pytest.approx(before["es"], rel=1e-9)
+    assay.run("compare", measured["id"], back["evaluation"]["id"], code=6)
+    assay.run("compare", measured["id"], back["evaluation"]["id"], "--across-cohorts", "--stored")
+    same = json.loads(assay.run("compare", measured["id"], measured["id"], "--json").stdout)
+    assert {g["change"] for g in same["graphs"]} <= {"same", "unclear"} and same["meanRatio"] == 1
