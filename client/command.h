@@ -56,6 +56,7 @@ void AddLeaderboard(CLI::App& app, Command& command);  // leaderboard, curve
 void AddImportLog(CLI::App& app, Command& command);    // import-log
 void AddExport(CLI::App& app, Command& command);       // export
 void AddCompare(CLI::App& app, Command& command);      // compare
+void AddBisect(CLI::App& app, Command& command);       // bisect-graph
 void AddRepro(CLI::App& app, Command& command);        // repro
 void AddFleet(CLI::App& app, Command& command);        // targets, workers
 void AddCalibrate(CLI::App& app, Command& command);    // calibrate

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "client/command.h"
+#include "client/graph_sample.h"
 #include "client/parallel.h"
 #include "client/sample_check.h"
 #include "client/table.h"
@@ -43,12 +44,7 @@ absl::StatusOr<v1::GraphSample> CanonicalSample(const Command& command, const st
     CheckedSample checked = CheckSample(what);
     refused = !checked.accepted;
     if (refused) return absl::InvalidArgumentError(CheckText(checked));
-    v1::GraphSample sample;
-    sample.set_hash(checked.hash);
-    sample.set_model(std::move(checked.canonical.model));
-    sample.set_weight_meta(std::move(checked.canonical.weight_meta));
-    sample.set_input_meta(std::move(checked.canonical.input_meta));
-    sample.set_info(std::move(checked.canonical.info));
+    v1::GraphSample sample = ToProto(checked.hash, std::move(checked.canonical));
     sample.set_operations(checked.operations);
     return sample;
   }
@@ -70,8 +66,7 @@ int PrintGraph(const Command& command, const std::string& what, const std::strin
     return refused ? kNo : code;
   }
   if (!output.empty()) {
-    const absl::Status status = graph::WriteSampleFolder(
-        output, {sample->model(), sample->weight_meta(), sample->input_meta(), sample->info()});
+    const absl::Status status = graph::WriteSampleFolder(output, FromProto(*sample));
     if (!status.ok()) return Fail(status);
     if (!command.json) return kOk;
   }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "client/graph_sample.h"
 #include "client/parallel.h"
 #include "fmt/format.h"
 
@@ -33,12 +34,7 @@ class Batch {
     if (!seen_.insert(sample.hash).second) return;
     ++result_.graphs;
     bytes_ += TextBytes(sample.canonical);
-    v1::GraphSample& graph = graphs_.emplace_back();
-    graph.set_hash(std::move(sample.hash));
-    graph.set_model(std::move(sample.canonical.model));
-    graph.set_weight_meta(std::move(sample.canonical.weight_meta));
-    graph.set_input_meta(std::move(sample.canonical.input_meta));
-    graph.set_info(std::move(sample.canonical.info));
+    graphs_.push_back(ToProto(std::move(sample.hash), std::move(sample.canonical)));
   }
   size_t bytes() const { return bytes_; }
   size_t size() const { return graphs_.size(); }

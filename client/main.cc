@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   AddImportLog(app, command);
   AddExport(app, command);
   AddCompare(app, command);
+  AddBisect(app, command);
   AddRepro(app, command);
   AddFleet(app, command);
   AddCalibrate(app, command);

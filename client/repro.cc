@@ -1,6 +1,7 @@
 #include "client/repro.h"
 
 #include "assay/v1/workers.pb.h"
+#include "client/graph_sample.h"
 #include "client/installation.h"
 #include "client/json.h"
 #include "client/local_worker.h"
@@ -92,8 +93,7 @@ absl::Status WriteRepro(const fs::path& folder, const v1::Evaluation& evaluation
   const absl::StatusOr<std::string> expected = ToJson(measurement);
   if (!expected.ok()) return expected.status();
   const Installation installation = Installation::OfThisProgram();
-  const graph::Sample texts = {sample.model(), sample.weight_meta(), sample.input_meta(), sample.info()};
-  if (absl::Status status = graph::WriteSampleFolder(folder / "sample", texts); !status.ok()) return status;
+  if (absl::Status status = graph::WriteSampleFolder(folder / "sample", FromProto(sample)); !status.ok()) return status;
   for (const auto& [name, text, mode] : {std::tuple{"trial.json", *assignment_json + "\n", 0644},
                                          {"expected.json", *expected + "\n", 0644},
                                          {"worker.toml", Config(installation), 0644},

@@ -33,6 +33,14 @@ int64_t Graph::parameter_bytes() const {
   return bytes;
 }
 
+std::vector<int32_t> ValuesOf(const Operation& operation) {
+  std::vector<int32_t> values;
+  const auto visit = [&](int32_t value) { values.push_back(value); };
+  for (const Argument& argument : operation.positional) ForEachValue(argument, visit);
+  for (const KeywordArgument& argument : operation.keyword) ForEachValue(argument.value, visit);
+  return values;
+}
+
 std::vector<std::vector<int32_t>> LastUses(const Graph& graph) {
   std::vector<std::vector<int32_t>> uses(graph.operations.size());
   std::vector<bool> seen(graph.value_count, false);
@@ -44,8 +52,7 @@ std::vector<std::vector<int32_t>> LastUses(const Graph& graph) {
       seen[value] = true;
       uses[i].push_back(value);
     };
-    for (const Argument& argument : operation.positional) ForEachValue(argument, visit);
-    for (const KeywordArgument& argument : operation.keyword) ForEachValue(argument.value, visit);
+    for (const int32_t value : ValuesOf(operation)) visit(value);
     if (operation.result >= 0) visit(operation.result);
     std::sort(uses[i].begin(), uses[i].end());
   }

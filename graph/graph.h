@@ -117,6 +117,9 @@ struct Graph {
   int64_t parameter_bytes() const;
 };
 
+// The values that an operation's arguments hold, in order, repeats and all.
+std::vector<int32_t> ValuesOf(const Operation& operation);
+
 // For each operation, the values whose last use it is (results never used are listed at their own operation);
 // outputs are never listed.
 std::vector<std::vector<int32_t>> LastUses(const Graph& graph);

@@ -62,6 +62,7 @@ def test_comparison_of_logs(assay, logs):
     assay.run(*arguments, "--fail-on", "slower")
     suite = xml.etree.ElementTree.fromstring(assay.run(*arguments, "--format", "junit", "--fail-on", "new-failure", code=1).stdout).find("testsuite")
     assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "1"
+    assert "imported from a log" in assay.run("bisect-graph", new, "c", code=6).stderr
 
 
 def test_what_is_measured_is_exported_and_comes_back_with_its_scores(assay, tmp_path):
