@@ -29,6 +29,13 @@ absl::StatusOr<int64_t> SizeOf(int fd) {
   return static_cast<int64_t>(status.st_size);
 }
 
+// What takes room: a file may be made longer without anything being written to it.
+absl::StatusOr<int64_t> WrittenBytes(int fd) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) return ErrnoStatus("fstat of a memory file", errno);
+  return static_cast<int64_t>(status.st_blocks) * 512;
+}
+
 // Reads up to `bytes` bytes; fewer where the file ends.
 absl::StatusOr<size_t> ReadFully(int fd, char* to, size_t bytes) {
   size_t done = 0;
@@ -120,6 +127,12 @@ absl::StatusOr<TensorBytes> ReadTensors(int fd, int64_t max_bytes) {
   absl::StatusOr<int64_t> size = SizeOf(fd);
   if (!size.ok()) return size.status();
   if (*size > max_bytes) {
+    absl::StatusOr<int64_t> written = WrittenBytes(fd);
+    if (!written.ok()) return written.status();
+    if (*written <= max_bytes) {
+      return absl::InvalidArgumentError(graph::Cat("a file of tensors that claims ", *size, " bytes, of which ",
+                                                   *written, " were written; at most ", max_bytes, " may be"));
+    }
     return absl::ResourceExhaustedError(
         graph::Cat("a file of tensors of ", *size, " bytes; at most ", max_bytes, " were expected"));
   }

@@ -52,7 +52,8 @@ class MemoryFile {
 absl::StatusOr<Mapping> MapPrivate(int fd);
 
 // A file of tensors that somebody else wrote and may still hold: read with pread() into memory of one's own.
-// ResourceExhausted where it is larger than `max_bytes`; InvalidArgument where it is not a file of tensors.
+// ResourceExhausted where more than `max_bytes` were written; InvalidArgument where it is not a file of tensors or only
+// claims to be that long.
 struct TensorBytes {
   graph::TensorLayout layout;
   std::string bytes;  // the whole file

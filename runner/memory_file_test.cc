@@ -96,8 +96,17 @@ TEST_F(TensorsTest, ATruncatedFileIsAnError) {
 }
 
 TEST_F(TensorsTest, ATooLargeFileIsNotRead) {
+  const MemoryFile large = FileWith(std::string(2 << 20, 'x'));
+  EXPECT_TRUE(absl::IsResourceExhausted(ReadTensors(large.fd(), 1 << 20).status()));
+}
+
+// A size that nothing was written for costs its sender nothing: that is no lack of memory but a broken promise.
+TEST_F(TensorsTest, AFileThatOnlyClaimsItsSizeIsRefused) {
+  ASSERT_TRUE(Write().ok());
   ASSERT_EQ(::ftruncate(file_.fd(), int64_t{1} << 45), 0);
-  EXPECT_TRUE(absl::IsResourceExhausted(ReadTensors(file_.fd(), 1 << 20).status()));
+  const absl::Status status = ReadTensors(file_.fd(), 1 << 20).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("claims 35184372088832 bytes"));
 }
 
 TEST_F(TensorsTest, DataThatDoesNotFitIsRefused) {

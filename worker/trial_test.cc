@@ -273,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"garbage", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"endless-line", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"wrong-id", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"truncate", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"no-output", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"no-tensors", v1::RUNTIME_FAIL, v1::PROTOCOL},
-        Case{"huge-output", v1::RUNTIME_FAIL, v1::OUT_OF_MEMORY},
+        Case{"huge-output", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"wrong-dtype", v1::TYPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
         Case{"wrong-shape", v1::SHAPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
         Case{"fewer-outputs", v1::SHAPE_MISMATCH, v1::FAILURE_DETAIL_UNSPECIFIED},
