@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""assay-runner-torch against Python: every callee (callee_cases.py) and every bundled sample, bit for bit.
+"""assay-runner-torch against Python: every callee (callee_cases.py, common_callee_cases.py) and every bundled sample, bit for bit.
 
 The programs are taken from ASSAY_BUILD_DIR (default build/release); a test skips, saying so, where they are not built.
 """
@@ -16,13 +16,15 @@ import pytest
 import torch
 
 import harness
-from callee_cases import CASES
+import callee_cases
+from common_callee_cases import COMMON_CASES, REFUSALS
 
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD_DIR", harness.ROOT / "build" / "release"))
 RUNNER = BUILD / "runner" / "torch" / "assay-runner-torch"
 ASSAY = BUILD / "client" / "assay"
 SAMPLES = sorted(path.parent for path in (harness.ROOT / "samples").rglob("model.py"))
 TABLE = harness.ROOT / "graph" / "callees.inc"
+CASES = callee_cases.CASES + COMMON_CASES
 
 DTYPES = {
     "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i64": torch.int64, "i32": torch.int32,
@@ -106,6 +108,21 @@ def check(runner: harness.Runner, model: str, values: dict[str, torch.Tensor]) -
 def test_callee(runner, callee: str, statements: str, spec: str) -> None:
     values, annotations = make_inputs(spec, seed=zlib.crc32(statements.encode()))
     check(runner, make_model(statements, annotations), values)
+
+
+@pytest.mark.parametrize(("statements", "spec", "words"), REFUSALS, ids=[f"{i}" for i in range(len(REFUSALS))])
+def test_both_refuse(runner, statements: str, spec: str, words: str) -> None:
+    """What PyTorch's wrappers refuse in Python, eager refuses in the same words."""
+    values, annotations = make_inputs(spec, seed=0)
+    model = make_model(statements, annotations)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        harness.reference(model, values)
+    trial = runner.trial()
+    try:
+        with pytest.raises(harness.RunnerError, match=re.escape(words)):
+            trial.load(model, values)
+    finally:
+        trial.close()
 
 
 def test_every_callee_has_a_case() -> None:

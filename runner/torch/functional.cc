@@ -2,6 +2,7 @@
 #include <c10/util/StringUtil.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "runner/torch/composites.h"
 #include "runner/torch/errors.h"
@@ -27,6 +28,10 @@ Value Relu(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::relu",
 Value Silu(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::silu", "aten::silu_"}); }
 Value Hardswish(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::hardswish", "aten::hardswish_"}); }
 Value Hardsigmoid(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::hardsigmoid", "aten::hardsigmoid_"}); }
+Value Relu6(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::relu6", "aten::relu6_"}); }
+Value Selu(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::selu", "aten::selu_"}); }
+Value Mish(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::mish", "aten::mish_"}); }
+Value Celu(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::celu", "aten::celu_"}, {a["alpha"]}); }
 Value Elu(Binder& b, const Arguments& a) { return Activate(b, a, {"aten::elu", "aten::elu_"}, {a["alpha"]}); }
 Value LeakyRelu(Binder& b, const Arguments& a) {
   return Activate(b, a, {"aten::leaky_relu", "aten::leaky_relu_"}, {a["negative_slope"]});
@@ -41,12 +46,57 @@ Value Dropout2d(Binder& b, const Arguments& a) {
   return Activate(b, a, {"aten::feature_dropout", "aten::feature_dropout_"}, {a["p"], a["training"]});
 }
 
+Value Softsign(Binder& binder, const Arguments& a) {
+  const Value length = binder.Call("aten::add", {binder.Call("aten::abs", {a["input"]}), Int(1)});
+  return binder.Call("aten::div", {a["input"], length});
+}
+Value Tanhshrink(Binder& binder, const Arguments& a) {
+  return binder.Call("aten::sub", {a["input"], binder.Call("aten::tanh", {a["input"]})});
+}
+
+// What the wrappers refuse with a ValueError, in their words.
+void CheckManyValues(c10::IntArrayRef sizes, size_t first, std::string_view what, std::string_view shown) {
+  int64_t values = first == 0 ? sizes[0] : 1;
+  for (size_t i = 2; i < sizes.size(); ++i) values *= sizes[i];
+  if (values == 1)
+    throw std::invalid_argument(c10::str("Expected more than 1 ", what, " when training, got input size ", shown));
+}
+std::string ShowSizes(c10::IntArrayRef sizes) { return c10::str("[", c10::Join(", ", sizes), "]"); }
+
+void CheckBatchNorm(const Arguments& a) {
+  const bool training = a["training"].is_bool() && a["training"].now.toBool();
+  const c10::IntArrayRef sizes = a["input"].tensor().sizes();
+  if (training) CheckManyValues(sizes, 0, "value per channel", c10::str("torch.Size(", ShowSizes(sizes), ")"));
+  if (!a["eps"].is_number()) return;
+  const double eps = a["eps"].now.toScalar().toDouble();
+  if (eps < 0 || (training && eps == 0)) {
+    throw std::invalid_argument(c10::str("batch_norm eps must be ",
+                                         training ? "positive during training" : "non-negative", ", but got ", eps,
+                                         a["eps"].is_float() && eps == std::trunc(eps) ? ".0" : ""));
+  }
+}
+
 Value BatchNorm(Binder& binder, const Arguments& a) {
+  CheckBatchNorm(a);
   return binder.Call("aten::batch_norm", {a["input"], a["weight"], a["bias"], a["running_mean"], a["running_var"],
                                           a["training"], a["momentum"], a["eps"], Bool(true)});
 }
 
+Value InstanceNorm(Binder& binder, const Arguments& a) {
+  const c10::IntArrayRef sizes = a["input"].tensor().sizes();
+  if (a.Bool("use_input_stats"))
+    CheckManyValues(sizes, 2, "spatial element", c10::str("torch.Size(", ShowSizes(sizes), ")"));
+  return binder.Call("aten::instance_norm", {a["input"], a["weight"], a["bias"], a["running_mean"], a["running_var"],
+                                             a["use_input_stats"], a["momentum"], a["eps"], Bool(true)});
+}
+
 Value GroupNorm(Binder& binder, const Arguments& a) {
+  std::vector<int64_t> sizes = a["input"].tensor().sizes().vec();
+  if (sizes.size() >= 2 && a["num_groups"].is_int() && a.Int("num_groups") > 0) {
+    sizes[0] = sizes[0] * sizes[1] / a.Int("num_groups");
+    sizes[1] = a.Int("num_groups");
+    CheckManyValues(sizes, 0, "value per channel", ShowSizes(sizes));
+  }
   return binder.Call("aten::group_norm", {a["input"], a["num_groups"], a["weight"], a["bias"], a["eps"], Bool(true)});
 }
 
@@ -66,8 +116,7 @@ Value Embedding(Binder& binder, const Arguments& a) {
 }
 
 // A softmax without a dimension takes the one that _get_softmax_dim takes.
-Value Softmax(Binder& binder, const Arguments& a) {
-  const Value& input = a["input"];
+Value SoftmaxOf(Binder& binder, const Arguments& a, const char* overload, const Value& input) {
   Value dim = a["dim"];
   if (dim.is_none()) {
     const int64_t rank = input.tensor().dim();
@@ -75,7 +124,12 @@ Value Softmax(Binder& binder, const Arguments& a) {
   }
   Keywords keywords;
   if (!a["dtype"].is_none()) keywords.emplace_back("dtype", a["dtype"]);
-  return binder.CallOverload("aten::softmax.int", {input, dim}, keywords);
+  return binder.CallOverload(overload, {input, dim}, keywords);
+}
+Value Softmax(Binder& b, const Arguments& a) { return SoftmaxOf(b, a, "aten::softmax.int", a["input"]); }
+Value LogSoftmax(Binder& b, const Arguments& a) { return SoftmaxOf(b, a, "aten::log_softmax.int", a["input"]); }
+Value Softmin(Binder& b, const Arguments& a) {
+  return SoftmaxOf(b, a, "aten::softmax.int", b.Call("aten::neg", {a["input"]}));
 }
 
 // x / x.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(x)
@@ -104,11 +158,13 @@ Value AdaptiveAvgPool2d(Binder& binder, const Arguments& a) {
 Value AdaptiveAvgPool3d(Binder& binder, const Arguments& a) {
   return binder.Call("aten::adaptive_avg_pool3d", {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
 }
-Value AdaptiveMaxPool2d(Binder& binder, const Arguments& a) {
-  Value both =
-      binder.Call("aten::adaptive_max_pool2d", {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
+template <const char* name>
+Value AdaptiveMaxPool(Binder& binder, const Arguments& a) {
+  Value both = binder.Call(name, {a["input"], SizeWithDefaults(binder, a["input"], a["output_size"])});
   return a.Bool("return_indices") ? both : both.items[0];
 }
+constexpr char kAdaptiveMaxPool1d[] = "aten::adaptive_max_pool1d", kAdaptiveMaxPool2d[] = "aten::adaptive_max_pool2d",
+               kAdaptiveMaxPool3d[] = "aten::adaptive_max_pool3d";
 
 Value MaxPool(Binder& binder, const Arguments& a, const char* plain, const char* with_indices) {
   const Value stride = a["stride"].is_none() ? Value::Sequence({}) : a["stride"];
@@ -120,6 +176,40 @@ Value MaxPool1d(Binder& b, const Arguments& a) {
 }
 Value MaxPool2d(Binder& b, const Arguments& a) {
   return MaxPool(b, a, "aten::max_pool2d", "aten::max_pool2d_with_indices");
+}
+
+Value MaxPool3d(Binder& b, const Arguments& a) {
+  return MaxPool(b, a, "aten::max_pool3d", "aten::max_pool3d_with_indices");
+}
+
+// x / (k + alpha·mean of the squares of `size` neighbouring channels)^beta
+Value LocalResponseNorm(Binder& binder, const Arguments& a) {
+  const Value& input = a["input"];
+  const int64_t rank = input.tensor().dim(), size = a.Int("size");
+  const bool flat = rank == 3;  // of one spatial dimension
+  Value d = binder.CallOverload("aten::mul.Tensor", {input, input});
+  if (flat) {
+    d = binder.Call("aten::unsqueeze", {d, Int(1)});
+  } else {
+    d = binder.CallOverload(
+        "aten::view",
+        {d, Value::Sequence({binder.Size(input, 0), Int(1), binder.Size(input, 1), binder.Size(input, 2), Int(-1)})});
+  }
+  std::vector<int64_t> padding(flat ? 2 : 4, 0), window(flat ? 2 : 3, 1);
+  padding.insert(padding.end(), {size / 2, (size - 1) / 2});
+  window[0] = size;
+  d = binder.Call("aten::pad", {d, Value::Ints(padding)});
+  d = binder.Call(flat ? "aten::avg_pool2d" : "aten::avg_pool3d", {d, Value::Ints(window), Int(1)});
+  d = binder.CallOverload("aten::squeeze.dim", {d, Int(1)});
+  if (!flat) {
+    std::vector<Value> sizes;
+    for (int64_t i = 0; i < rank; ++i) sizes.push_back(binder.Size(input, i));
+    d = binder.CallOverload("aten::view", {d, Value::Sequence(std::move(sizes))});
+  }
+  d = binder.Call("aten::mul", {d, a["alpha"]});
+  d = binder.Call("aten::add", {d, a["k"]});
+  d = binder.Call("aten::pow", {d, a["beta"]});
+  return binder.Call("aten::div", {input, d});
 }
 
 Value Unfold(Binder& binder, const Arguments& a) {
@@ -204,18 +294,31 @@ std::vector<NamedComposite> FunctionalComposites() {
           {"elu", Elu},
           {"leaky_relu", LeakyRelu},
           {"hardtanh", Hardtanh},
+          {"relu6", Relu6},
+          {"selu", Selu},
+          {"mish", Mish},
+          {"celu", Celu},
+          {"softsign", Softsign},
+          {"tanhshrink", Tanhshrink},
           {"dropout", Dropout},
           {"dropout2d", Dropout2d},
           {"batch_norm", BatchNorm},
+          {"instance_norm", InstanceNorm},
           {"group_norm", GroupNorm},
           {"embedding", Embedding},
           {"softmax", Softmax},
+          {"log_softmax", LogSoftmax},
+          {"softmin", Softmin},
           {"normalize", Normalize},
           {"adaptive_avg_pool2d", AdaptiveAvgPool2d},
           {"adaptive_avg_pool3d", AdaptiveAvgPool3d},
-          {"adaptive_max_pool2d", AdaptiveMaxPool2d},
+          {"adaptive_max_pool1d", AdaptiveMaxPool<kAdaptiveMaxPool1d>},
+          {"adaptive_max_pool2d", AdaptiveMaxPool<kAdaptiveMaxPool2d>},
+          {"adaptive_max_pool3d", AdaptiveMaxPool<kAdaptiveMaxPool3d>},
           {"max_pool1d", MaxPool1d},
           {"max_pool2d", MaxPool2d},
+          {"max_pool3d", MaxPool3d},
+          {"local_response_norm", LocalResponseNorm},
           {"unfold", Unfold},
           {"fold", Fold},
           {"grid_sample", GridSample},

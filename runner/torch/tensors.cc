@@ -210,6 +210,19 @@ Value Meshgrid(Binder& binder, const Arguments& arguments) {
   return binder.CallOverload("aten::meshgrid.indexing", {tensors}, {{"indexing", arguments["indexing"]}});
 }
 
+Value BroadcastTensors(Binder& binder, const Arguments& arguments) {
+  return binder.Call("aten::broadcast_tensors", {Value::Sequence(arguments.Variadic("tensors"), false)});
+}
+
+// torch.functional.cdist: how the Euclidean distance is found is a word there and a number below.
+Value Cdist(Binder& binder, const Arguments& arguments) {
+  const std::string_view word = arguments.String("compute_mode");
+  Value mode = Value::None();
+  if (word == "use_mm_for_euclid_dist") mode = Value::Constant(int64_t{1});
+  if (word == "donot_use_mm_for_euclid_dist") mode = Value::Constant(int64_t{2});
+  return binder.Call("aten::cdist", {arguments["x1"], arguments["x2"], arguments["p"], mode});
+}
+
 Value SymInt(Binder& binder, const Arguments& arguments) {
   const Value number = binder.Number(arguments["a"]);
   if (!number.is_number()) throw Unsupported(c10::str("torch.sym_int() of ", number.Describe()));
@@ -244,6 +257,9 @@ Value NoOperation(Binder&, const Arguments&) { return Value::None(); }
 std::vector<NamedComposite> TensorComposites() {
   return {{"bool", Cast<c10::kBool>},
           {"float", Cast<c10::kFloat>},
+          {"half", Cast<c10::kHalf>},
+          {"bfloat16", Cast<c10::kBFloat16>},
+          {"double", Cast<c10::kDouble>},
           {"int", Cast<c10::kInt>},
           {"long", Cast<c10::kLong>},
           {"type", Type},
@@ -262,6 +278,8 @@ std::vector<NamedComposite> TensorComposites() {
           {"norm", Norm},
           {"einsum", Einsum},
           {"meshgrid", Meshgrid},
+          {"broadcast_tensors", BroadcastTensors},
+          {"cdist", Cdist},
           {"sym_int", SymInt},
           {"sym_sum", SymSum},
           {"assert_scalar", AssertScalar},
