@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every sample under a folder by assay-runner-torch and by Python on the same re-print, and compares bit for bit.
 
-    tools/equality.py SAMPLES... --out results.jsonl [--jobs 1] [--memory-gib 4] [--list FILE] [--again]
+    tools/equality.py SAMPLES... --out results.jsonl [--jobs 1] [--memory-gib 4] [--forms eager exact] [--list FILE] [--again]
     tools/equality.py --out results.jsonl --summary
 
 One JSON line a sample: {"sample", "eager", "torchscript", "exact", …}, each "equal", "close: …", "differs: …" or an error class and its message.
-"eager" is bound ATen calls, and must be equal. "torchscript" has its default options, and may differ in the last bits ("close"): where it is
-not equal, "exact" is TorchScript without freezing and optimisation, which must be. Cheap graphs come first, one of each structure before the
-others. A second run with the same --out goes on where the first stopped; with --again it also runs what failed.
+"eager" is bound ATen calls, and must be equal. "torchscript" has its default options, and may differ in the last bits ("close"); "exact" is
+TorchScript without freezing and optimisation, which must be equal. --forms says which are run, eager always (the default is all, "exact" only
+where "torchscript" is not equal). Cheap graphs come first, one of each structure before the others. A second run with the same --out goes on
+where the first stopped; with --again it also runs what failed, and what has not all of --forms. Where Python refuses a graph, both must.
 
 --summary prints the table of docs/coverage.md.
 """
@@ -16,6 +17,7 @@ others. A second run with the same --out goes on where the first stopped; with -
 from __future__ import annotations
 
 import argparse
+import ast
 import collections
 import json
 import os
@@ -35,6 +37,13 @@ import torch  # noqa: E402
 import harness  # noqa: E402
 
 Row = dict[str, object]
+
+COMPARED = ("equal", "close", "differs")
+COMPILERS = {
+    "eager": ("eager", {}),
+    "torchscript": ("torchscript", {}),
+    "exact": ("torchscript", {"freeze": False, "optimize": False}),
+}
 
 
 def degenerate(value: torch.Tensor) -> bool:
@@ -59,33 +68,67 @@ def verdict(got: list[torch.Tensor], wanted: list[torch.Tensor]) -> str:
     return "close: " + different
 
 
-def compare(trial: harness.Trial, row: Row, printer: list[str], report) -> None:
+OPERATORS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&",
+    ast.BitOr: "|", ast.Invert: "~", ast.USub: "neg", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+def callees(model: str) -> list[str]:
+    """What the text calls, by the names of the callee table."""
+    found = set()
+    called = set()
+    for node in ast.walk(ast.parse(model)):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            found.add(name if name.startswith("torch.") or "." not in name else "." + name.rpartition(".")[2])
+            called.add(node.func)
+        elif isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            found.add(f"operator:{OPERATORS[type(node.op)]}")
+        elif isinstance(node, ast.AugAssign):
+            found.add(f"operator:{OPERATORS[type(node.op)]}=")
+        elif isinstance(node, ast.Compare):
+            found.add(f"operator:{OPERATORS[type(node.ops[0])]}")
+        elif isinstance(node, ast.Subscript):
+            found.add("operator:setitem" if isinstance(node.ctx, ast.Store) else "operator:getitem")
+        elif isinstance(node, ast.Attribute) and node not in called and not ast.unparse(node).startswith("torch."):
+            found.add(f"getattr:.{node.attr}")
+    return sorted(found - {"device", "slice"})
+
+
+def compare(trial: harness.Trial, row: Row, printer: list[str], forms: list[str], report) -> None:
     """Reports the row, more and more complete: the last one that arrived holds."""
     folder = pathlib.Path(str(row["sample"]))
     torch.set_num_threads(1)
     model = subprocess.run([*printer, str(folder)], capture_output=True, text=True, check=True).stdout
+    row["callees"] = callees(model)
     fd = harness.tensor_file(harness.inputs(folder, harness.parameters_of(model)))
+    refusal = None
     try:
         wanted = harness.consuming_reference(model, harness.tensor_files.map_tensors(fd))
         row["degenerate"] = sum(map(degenerate, wanted))
         row["outputs"] = len(wanted)
     except Exception as error:  # noqa: BLE001: whatever Python says is the result
+        refusal = str(error)
         row["python"] = f"{type(error).__name__}: {error}"[:700]
-        return report(row)
+        report(row)
     report(row | {"eager": "crash: the comparison ended while it ran"})
     try:
         trial.load_file(model, fd)
+        if refusal is not None:
+            row["eager"] = "differs: eager took what Python refuses"
+            return report(row)
     except harness.RunnerError as error:
-        row["eager"] = str(error)[:700]
+        if refusal and refusal.split("\n")[0] in error.message:
+            row["eager"] = "refused: " + row.pop("python")
+        else:
+            row["eager"] = str(error)[:700]
         return report(row)
     os.close(fd)
-    for form, compiler, flags in (
-        ("eager", "eager", {}),
-        ("torchscript", "torchscript", {}),
-        ("exact", "torchscript", {"freeze": False, "optimize": False}),
-    ):
-        if form == "exact" and row["torchscript"] == "equal":
+    for form in forms:
+        if form == "exact" and row.get("torchscript") == "equal":
             continue
+        compiler, flags = COMPILERS[form]
         try:
             handle = trial.compile(compiler, flags)
             row[form] = verdict(trial.run(handle), wanted)
@@ -112,7 +155,7 @@ class Job:
         if self._child == 0:
             code = 1
             try:
-                compare(trial, dict(row), options.print, lambda now: os.write(theirs, json.dumps(now).encode() + b"\n"))
+                compare(trial, dict(row), options.print, options.forms, lambda now: os.write(theirs, json.dumps(now).encode() + b"\n"))
                 code = 0
             except BaseException as error:  # noqa: BLE001: this child must not go on as its parent
                 os.write(theirs, json.dumps(row | {"eager": f"harness: {type(error).__name__}: {error}"[:700]}).encode() + b"\n")
@@ -139,7 +182,7 @@ class Job:
         lines = self._text.split(b"\n")
         row = json.loads(lines[-2]) if len(lines) > 1 else dict(self.row)
         if timed_out:
-            form = next(form for form in ("eager", "torchscript", "exact") if form not in row or str(row[form]).startswith("crash"))
+            form = next(form for form in COMPILERS if form not in row or str(row[form]).startswith("crash"))
             row[form] = f"timeout: {self.deadline - self.start:.0f} s"
         elif os.WIFSIGNALED(status) and "eager" not in row:
             row["python"] = f"crash: signal {os.WTERMSIG(status)}"
@@ -150,6 +193,7 @@ def samples_of(options: argparse.Namespace) -> list[Row]:
     """In the order in which they run."""
     command = [options.assay, "graph", "check", "--json", *map(str, options.samples)]
     rows = [json.loads(line) for line in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()]
+    graphs = collections.Counter(row.get("structure") for row in rows)
     if options.list:
         names = {line.split("\t")[0].strip() for line in options.list.read_text().splitlines()} - {""}
         rows = [row for row in rows if any(row["path"].endswith("/" + name) for name in names)]
@@ -158,19 +202,27 @@ def samples_of(options: argparse.Namespace) -> list[Row]:
         sample: Row = {"sample": row["path"]}
         if row["accepted"]:
             sample |= {key: row[key] for key in ("hash", "structure", "operations", "parameter_bytes")}
+            sample["structure_graphs"] = graphs[row["structure"]]
         else:
             sample["eager"] = f"parse: {row['error']['file']}: {row['error']['message']}"
         samples.append(sample)
     samples.sort(key=lambda sample: sample.get("parameter_bytes", 0) + 1e6 * sample.get("operations", 0))
-    first: dict[object, str] = {}
-    for sample in samples:
-        first.setdefault(sample.get("structure", sample["sample"]), sample["sample"])
-    samples.sort(key=lambda sample: first[sample.get("structure", sample["sample"])] != sample["sample"])
     return samples
 
 
+def breadth_first(samples: list[Row], compared: set[object]) -> list[Row]:
+    """One of each structure that is not in `compared`, then the others."""
+    seen = set(compared)
+    first, others = [], []
+    for sample in samples:
+        key = sample.get("structure", sample["sample"])
+        (others if key in seen else first).append(sample)
+        seen.add(key)
+    return first + others
+
+
 def outcome(row: Row, form: str) -> str:
-    if "python" in row:
+    if form not in row and "python" in row:
         return "python fails"
     return str(row.get(form, "")).split(":")[0]
 
@@ -181,13 +233,22 @@ def read(path: pathlib.Path) -> dict[str, Row]:
     return {row["sample"]: row for row in map(json.loads, path.read_text().splitlines())}
 
 
+def settled(row: Row, forms: list[str]) -> bool:
+    """Whether --again would tell nothing new."""
+    eager = outcome(row, "eager")
+    if eager != "equal":
+        return eager in ("skipped", "parse", "refused")
+    return all(form in row or row.get("torchscript") == "equal" for form in forms)
+
+
 def run(options: argparse.Namespace) -> int:
     known = read(options.out)
     todo = []
     for row in samples_of(options):
         before = known.get(str(row["sample"]))
-        if before is None or (options.again and outcome(before, "eager") not in ("equal", "skipped", "parse")):
+        if before is None or (options.again and not settled(before, options.forms)):
             todo.append(row)
+    todo = breadth_first(todo, {row.get("structure") for row in known.values() if outcome(row, "eager") in COMPARED})
     counts: collections.Counter[str] = collections.Counter()
     total = len(todo)
     todo.reverse()
@@ -252,15 +313,16 @@ def name(row: Row) -> str:
 
 def summary(options: argparse.Namespace) -> int:
     rows = sorted(read(options.out).values(), key=name)
-    compared = [row for row in rows if outcome(row, "eager") in ("equal", "close", "differs")]
+    compared = [row for row in rows if outcome(row, "eager") in COMPARED]
+    stand_for = {row["structure"]: row["structure_graphs"] for row in compared}
     lines = [
         f"{len(rows)} graphs were taken, of {len({row.get('structure') for row in rows} - {None})} structures; "
-        f"{len(compared)} of them were compared ({len({row['structure'] for row in compared})} structures), "
-        f"{sum(row['operations'] for row in compared)} operations in all.",
+        f"{len(compared)} of them were compared. They are of {len(stand_for)} structures, which {sum(stand_for.values())} graphs have, "
+        f"and hold {sum(row['operations'] for row in compared)} operations in all.",
         "",
     ]
     kinds = ("equal", "close", "differs", "unsupported", "load_fail", "compile_fail", "runtime_fail", "out_of_memory", "crash", "timeout",
-             "python fails", "skipped", "parse", "harness", "internal")  # fmt: skip
+             "python fails", "refused", "skipped", "parse", "harness", "internal")  # fmt: skip
     forms = ("eager", "torchscript", "exact")
     counted = {form: collections.Counter(outcome(row, form) for row in rows if form in row or (form == "eager" and "python" in row)) for form in forms}
     lines += table(
@@ -272,9 +334,9 @@ def summary(options: argparse.Namespace) -> int:
     for form in forms:
         groups: dict[str, list[Row]] = collections.defaultdict(list)
         for row in rows:
-            text = str(row["python"] if "python" in row and form == "eager" else row.get(form, "equal"))
+            text = str(row.get(form, row.get("python", "")))
             kind = outcome(row, form)
-            if kind in ("equal", "") or (kind == "close" and form == "torchscript") or (form != "eager" and "python" in row):
+            if kind in ("equal", "") or (kind == "close" and form == "torchscript") or (form != "eager" and form not in row):
                 continue
             groups[f"{kind}: {reason(text.removeprefix(kind + ': '))}"].append(row)
         if not groups:
@@ -287,6 +349,11 @@ def summary(options: argparse.Namespace) -> int:
                 for why, group in sorted(groups.items(), key=lambda item: -len(item[1]))
             ],
         )
+    used = collections.Counter(callee for row in compared for callee in row["callees"])
+    lines += [f"### Callees compared: {len(used)}", "", "With the number of compared graphs that have each.", ""]
+    for title, prefix in (("Operators and attributes", ("operator:", "getattr:")), ("Methods", (".",)), ("Functions", ("torch.",))):
+        named = sorted(((-count, callee) for callee, count in used.items() if callee.startswith(prefix)))
+        lines += [f"{title}: " + ", ".join(f"`{callee.removeprefix('operator:').removeprefix('getattr:')}` {-count}" for count, callee in named) + ".", ""]
     print("\n".join(lines).rstrip())
     return 0
 
@@ -299,6 +366,7 @@ def main() -> int:
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where assay and assay-runner-torch are built")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--memory-gib", type=float, default=4, help="graphs with more bytes of parameters are skipped")
+    parser.add_argument("--forms", nargs="+", choices=list(COMPILERS), default=list(COMPILERS), help="what is compared with Python")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one sample")
     parser.add_argument("--again", action="store_true", help="run again what failed before")
     parser.add_argument("--summary", action="store_true", help="only print what --out holds")
@@ -306,6 +374,7 @@ def main() -> int:
     options.runner = str(options.build / "runner/torch/assay-runner-torch")
     options.assay = str(options.build / "client/assay")
     options.print = [options.assay, "graph", "print"]
+    options.forms = [form for form in COMPILERS if form == "eager" or form in options.forms]
     if options.summary:
         return summary(options)
     if not options.samples:
