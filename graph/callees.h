@@ -30,7 +30,9 @@ struct Callee {
   // "composite::NAME" (a function of runner/torch that makes the same calls as PyTorch's Python wrapper).
   std::string_view target;
   // Flags, any of: "m" mutates its first argument; "i" does so where its argument `inplace` is true; "r" random;
-  // "d" random where its arguments ask for dropout; "n" result not deterministic; "0" gives no result.
+  // "d" random where its arguments ask for dropout; "n" result not deterministic; "0" gives no result; "t" gives a
+  // tuple or list of tensors, "a" does so where it has a dimension (any callee does with `return_indices`); "o" gives
+  // something else than a tensor or a number.
   std::string_view flags;
 };
 

@@ -1,7 +1,6 @@
 #include "graph/prefix.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <set>
@@ -13,34 +12,8 @@
 namespace assay::graph {
 namespace {
 
-constexpr std::array<std::string_view, 10> kGiveTuples = {
-    "aten::_native_multi_head_attention",
-    "aten::chunk",
-    "aten::sort",
-    "aten::split_with_sizes",
-    "aten::tensor_split",
-    "aten::topk",
-    "aten::unbind",
-    "composite::meshgrid",
-    "composite::multi_head_attention_forward",
-    "composite::split",
-};
-constexpr std::array<std::string_view, 11> kGiveOthers = {
-    "composite::assert_scalar",
-    "composite::check_is_size",
-    "composite::device",
-    "composite::enter_autocast",
-    "composite::exit_autocast",
-    "composite::function_ctx",
-    "composite::make_size",
-    "composite::no_op",
-    "composite::set_grad_enabled",
-    "composite::vmap_decrement_nesting",
-    "composite::vmap_increment_nesting",
-};
-
-bool Contains(const auto& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool HasFlag(const Operation& operation, char flag) {
+  return operation.callee->flags.find(flag) != std::string_view::npos;
 }
 
 // The argument bound to the parameter; nullptr where it has its default.
@@ -77,9 +50,9 @@ ValueKind KindOfItem(const Operation& operation, const std::vector<ValueKind>& k
 
 ValueKind KindOfResult(const Operation& operation, const std::vector<ValueKind>& kinds) {
   const std::string_view target = operation.callee->target;
-  if (Contains(kGiveTuples, target)) return ValueKind::kTuple;
-  if (Contains(kGiveOthers, target)) return ValueKind::kOther;
-  if (operation.callee->flags.find('n') != std::string_view::npos) return ValueKind::kUnwritten;
+  if (HasFlag(operation, 't')) return ValueKind::kTuple;
+  if (HasFlag(operation, 'o')) return ValueKind::kOther;
+  if (HasFlag(operation, 'n')) return ValueKind::kUnwritten;
   if (target == "composite::operator_getitem") return KindOfItem(operation, kinds);
   if (operation.callee->kind == CalleeKind::kOperator) {
     return HasSequenceOrOther(operation, kinds) ? ValueKind::kOther : ValueKind::kTensor;
@@ -87,8 +60,8 @@ ValueKind KindOfResult(const Operation& operation, const std::vector<ValueKind>&
   if (target == "composite::size") {
     return ArgumentOf(operation, "dim") == nullptr ? ValueKind::kOther : ValueKind::kTensor;
   }
-  if (target == "composite::max" || target == "composite::min") {
-    // A second tensor stands in the same place as a dimension.
+  if (HasFlag(operation, 'a')) {
+    // A second tensor may stand in the same place as a dimension.
     const Argument* dimension = ArgumentOf(operation, "dim");
     const bool along = dimension != nullptr && std::holds_alternative<int64_t>(dimension->v);
     return along ? ValueKind::kTuple : ValueKind::kTensor;
@@ -107,10 +80,9 @@ std::vector<ValueKind> ValueKinds(const Graph& graph) {
 
 // Whether it may write to a tensor that it was given.
 bool MayWrite(const Operation& operation) {
-  const std::string_view flags = operation.callee->flags;
-  return flags.find('m') != std::string_view::npos ||
-         (flags.find('i') != std::string_view::npos && IsTrue(ArgumentOf(operation, "inplace"))) ||
-         IsTrue(ArgumentOf(operation, "training"));  // batch norm's running statistics
+  return HasFlag(operation, 'm') || (HasFlag(operation, 'i') && IsTrue(ArgumentOf(operation, "inplace"))) ||
+         // Running statistics.
+         IsTrue(ArgumentOf(operation, "training")) || IsTrue(ArgumentOf(operation, "use_input_stats"));
 }
 
 // What it opens less what it closes, of regions that a graph cannot end within.

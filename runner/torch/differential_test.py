@@ -6,6 +6,7 @@ The programs are taken from ASSAY_BUILD_DIR (default build/release); a test skip
 
 from __future__ import annotations
 
+import ast
 import os
 import pathlib
 import re
@@ -128,6 +129,36 @@ def test_both_refuse(runner, statements: str, spec: str, words: str) -> None:
 def test_every_callee_has_a_case() -> None:
     rows = set(re.findall(r'^CALLEE\("([^"]+)"', TABLE.read_text(), re.MULTILINE))
     assert rows - {case[0] for case in CASES} == set()
+
+
+def gives(callee: str, line: str, values: dict[str, object]) -> object:
+    """What the line's call of the callee gives; None where it is no call of it. The line is carried out."""
+    (node,) = ast.parse(line).body
+    exec(line, {"torch": torch, "device": torch.device}, values)  # noqa: S102: a case's own line
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Call, ast.Attribute)):
+        return None
+    name = ast.unparse(node.value.func if isinstance(node.value, ast.Call) else node.value)
+    name = name if name.startswith("torch.") else "." + name.rpartition(".")[2]
+    return values[node.targets[0].id] if callee in (name, f"getattr:{name}") else None
+
+
+def test_the_table_knows_what_a_callee_gives() -> None:
+    flags = dict(re.findall(r'^CALLEE\("([^"]+)".*"(\w*)"\)$', TABLE.read_text(), re.MULTILINE))
+    seen = 0
+    for callee, statements, spec in CASES:
+        values, _ = make_inputs(spec, seed=0)
+        lines = (statements if "\n" in statements else f"y = {statements}\n").split("\n")[:-1]
+        for line in lines:
+            value = gives(callee, line, values)
+            if value is None:
+                continue
+            seen += 1
+            is_tuple = isinstance(value, (tuple, list)) and not isinstance(value, torch.Size)
+            along = "a" in flags[callee] or "return_indices" in line
+            assert is_tuple == ("t" in flags[callee]) or (is_tuple and along), (callee, line, flags[callee])
+            is_other = not is_tuple and not isinstance(value, (torch.Tensor, int, float))
+            assert is_other == ("o" in flags[callee]) or callee.endswith(".size"), (callee, line, flags[callee])
+    assert seen > len(CASES) / 2
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=[path.name for path in SAMPLES])
