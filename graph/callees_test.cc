@@ -18,7 +18,7 @@ TEST(CalleesTest, RowsAreWellFormed) {
     SCOPED_TRACE(std::string(callee.name));
     EXPECT_EQ(FindCallee(callee.name), &callee);
     EXPECT_TRUE(callee.target.starts_with("aten::") || callee.target.starts_with("composite::")) << callee.target;
-    EXPECT_EQ(callee.flags.find_first_not_of("mirdn0"), std::string_view::npos) << callee.flags;
+    EXPECT_EQ(callee.flags.find_first_not_of("mirdn0tao"), std::string_view::npos) << callee.flags;
     switch (callee.kind) {
       case CalleeKind::kFunction:
         EXPECT_TRUE(callee.name.starts_with("torch."));
