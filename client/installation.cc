@@ -58,6 +58,34 @@ absl::StatusOr<fs::path> Installation::Venv() const {
       fmt::format("no .venv in a folder above {}: make one with scripts/setup, or set ASSAY_VENV", folder_.string()));
 }
 
+absl::StatusOr<Installation::Xla> Installation::FindXla() const {
+  Xla xla;
+  if (const std::string venv = env_("ASSAY_XLA_VENV"); !venv.empty()) {
+    if (!IsProgram(fs::path(venv) / "bin/python"))
+      return absl::NotFoundError(fmt::format("ASSAY_XLA_VENV names {}, which has no bin/python", venv));
+    xla.venv = fs::absolute(venv).lexically_normal();
+  } else {
+    const fs::path python = Above(folder_, ".venv-xla/bin/python");
+    if (python.empty()) {
+      return absl::NotFoundError(
+          fmt::format("no .venv-xla in a folder above {}: scripts/setup-xla makes one", folder_.string()));
+    }
+    xla.venv = python.parent_path().parent_path();
+  }
+  std::error_code error;
+  for (const fs::directory_entry& lib : fs::directory_iterator(xla.venv / "lib", error)) {
+    const fs::path plugin = lib.path() / "site-packages/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so";
+    if (fs::is_regular_file(plugin, error)) xla.plugin = plugin;
+  }
+  if (xla.plugin.empty()) {
+    return absl::NotFoundError(
+        fmt::format("no plug-in for CPUs (xla_cpu_pjrt.so) in {}: scripts/setup-xla installs it", xla.venv.string()));
+  }
+  const fs::path package = Above(folder_, "runner/lowering/assay_lowering");
+  if (!package.empty()) xla.lowering = package.parent_path();
+  return xla;
+}
+
 fs::path Installation::PythonPath() const {
   const fs::path package = Above(folder_, "runner/python/assay_runner");
   return package.empty() ? fs::path() : package.parent_path();

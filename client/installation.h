@@ -24,6 +24,15 @@ class Installation {
   // $ASSAY_VENV, or .venv in a folder above this program.
   absl::StatusOr<std::filesystem::path> Venv() const;
 
+  // What scripts/setup-xla makes: $ASSAY_XLA_VENV, or .venv-xla in a folder above this program. NotFound says what is
+  // missing.
+  struct Xla {
+    std::filesystem::path venv, plugin;
+    std::filesystem::path
+        lowering;  // the folder of its package; empty where it is installed in the virtual environment
+  };
+  absl::StatusOr<Xla> FindXla() const;
+
   // The folder with Assay's own Python packages, to be put on PYTHONPATH; empty where they are installed in the virtual
   // environment.
   std::filesystem::path PythonPath() const;

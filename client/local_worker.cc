@@ -34,6 +34,20 @@ std::string PythonRunner(const LocalWorker& worker, const std::string& environme
   return text;
 }
 
+std::string XlaRunner(const LocalWorker& worker) {
+  const Installation::Xla& xla = worker.xla;
+  std::string text = fmt::format(
+      "\n[[runner]]\nname = \"xla\"\ncommand = [{}, \"--plugin\", {}, \"--lowering\", {}, \"-m\", \"assay_lowering\"]\n"
+      "venv = {}\ntrusted = true\n",
+      Quoted(worker.xla_runner.string()), Quoted(xla.plugin.string()), Quoted((xla.venv / "bin/python").string()),
+      Quoted(xla.venv.string()));
+  if (!xla.lowering.empty()) {
+    const std::string path = Quoted(xla.lowering.string());
+    text += fmt::format("paths = [{}]\nvariables = {{ PYTHONPATH = {} }}\n", path, path);
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<std::pair<std::string, fs::path>> ParseEnvironment(const std::string& text) {
@@ -68,6 +82,7 @@ std::string WorkerConfig(const LocalWorker& worker) {
     text += fmt::format("\n[[runner]]\nname = \"torch\"\ncommand = [{}]\nvenv = {}\ntrusted = true\nwarm = true\n",
                         Quoted(worker.torch_runner.string()), Quoted(worker.venv.string()));
   }
+  if (!worker.xla_runner.empty()) text += XlaRunner(worker);
   if (!worker.venv.empty()) text += PythonRunner(worker, "default", worker.venv);
   for (const auto& [name, venv] : worker.environments) text += PythonRunner(worker, name, venv);
   return text;

@@ -1,5 +1,5 @@
-// The configuration of the worker that `assay up` runs: the runners that ship with Assay, and a Python runner for each
-// further environment (a virtual environment with another wheel) that the user named.
+// The configuration of the worker that `assay up` runs: the runners that ship with Assay, that of XLA where it is set
+// up, and a Python runner for each further environment (a virtual environment with another wheel) that the user named.
 // Thread safety: pure functions.
 #pragma once
 
@@ -20,6 +20,8 @@ struct LocalWorker {
   int threads = 0;                     // 0: the worker's own default
   std::filesystem::path torch_runner;  // program; empty: there is none
   std::filesystem::path venv;          // empty: there is none
+  std::filesystem::path xla_runner;    // program; empty: there is none
+  Installation::Xla xla;               // with it
   std::filesystem::path python_path;   // empty: Assay's packages are installed in the environments
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
 };

@@ -38,15 +38,22 @@ TEST_F(LocalTest, WorkerConfigIsToml) {
                               .threads = 2,
                               .torch_runner = "/bin/assay-runner-torch",
                               .venv = "/venv",
+                              .xla_runner = "/bin/assay-runner-pjrt",
+                              .xla = {"/venv-xla", "/venv-xla/plugin.so", "/src/runner/lowering"},
                               .python_path = "/src/runner/python",
                               .environments = {{"nightly", "/venv-nightly"}}};
   const toml::table config = toml::parse(WorkerConfig(worker));
   EXPECT_EQ(config["state_dir"].value<std::string>(), "/state/a \"quoted\\ folder");
   EXPECT_EQ(config["threads"].value<int>(), 2);
   const toml::array& runners = *config["runner"].as_array();
-  ASSERT_EQ(runners.size(), 3u);
+  ASSERT_EQ(runners.size(), 4u);
   EXPECT_EQ((*runners[0].as_table())["name"].value<std::string>(), "torch");
-  const toml::table& nightly = *runners[2].as_table();
+  const toml::table& xla = *runners[1].as_table();
+  EXPECT_EQ(xla["command"][0].value<std::string>(), "/bin/assay-runner-pjrt");
+  EXPECT_EQ(xla["command"][2].value<std::string>(), "/venv-xla/plugin.so");
+  EXPECT_EQ(xla["venv"].value<std::string>(), "/venv-xla");
+  EXPECT_EQ(xla["paths"][0].value<std::string>(), "/src/runner/lowering");
+  const toml::table& nightly = *runners[3].as_table();
   EXPECT_EQ(nightly["environment"].value<std::string>(), "nightly");
   EXPECT_EQ(nightly["command"][0].value<std::string>(), "/venv-nightly/bin/python");
   EXPECT_EQ(nightly["variables"]["PYTHONPATH"].value<std::string>(), "/src/runner/python");
@@ -78,6 +85,19 @@ TEST_F(LocalTest, FindsProgramsWhereTheyAreBuiltAndInstalled) {
   EXPECT_EQ(*installation.Program("worker", "assay-worker"), folder_ / "path/assay-worker");
   EXPECT_EQ(*installation.Venv(), folder_ / ".venv");
   EXPECT_EQ(installation.PythonPath(), folder_ / "runner/python");
+  EXPECT_TRUE(absl::IsNotFound(installation.FindXla().status()));
+  AddProgram(".venv-xla/bin/python");
+  EXPECT_TRUE(absl::IsNotFound(installation.FindXla().status()));  // it has no plug-in
+  const fs::path plugin = ".venv-xla/lib/python3.11/site-packages/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so";
+  AddProgram(plugin);
+  fs::create_directories(folder_ / "runner/lowering/assay_lowering");
+  const auto xla = installation.FindXla();
+  ASSERT_TRUE(xla.ok()) << xla.status();
+  EXPECT_EQ(xla->venv, folder_ / ".venv-xla");
+  EXPECT_EQ(xla->plugin, folder_ / plugin);
+  EXPECT_EQ(xla->lowering, folder_ / "runner/lowering");
+  env["ASSAY_XLA_VENV"] = "/nonexistent";
+  EXPECT_TRUE(absl::IsNotFound(installation.FindXla().status()));
   env["ASSAY_VENV"] = "/nonexistent";
   EXPECT_TRUE(absl::IsNotFound(installation.Venv().status()));
 }

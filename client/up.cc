@@ -80,11 +80,25 @@ class Up {
     if (!venv.ok()) return venv.status();
     worker_.venv = *std::move(venv);
     worker_.python_path = installation_.PythonPath();
+    FindXla();
     worker_.environments = options_.environments;
     worker_.threads = options_.threads;
     worker_.state_folder = state_ / "worker";
     worker_.token_file = state_ / "worker.token";
     return absl::OkStatus();
+  }
+
+  // Optional: without it there is no target `xla`.
+  void FindXla() {
+    absl::StatusOr<Installation::Xla> xla = installation_.FindXla();
+    absl::StatusOr<fs::path> runner = installation_.Program("runner/pjrt", "assay-runner-pjrt");
+    if (!xla.ok() || !runner.ok()) {
+      options_.say("without XLA: " + MessageOf(xla.ok() ? runner.status() : xla.status()));
+      return;
+    }
+    options_.say(fmt::format("with XLA: {}", xla->plugin.string()));
+    worker_.xla_runner = *std::move(runner);
+    worker_.xla = *std::move(xla);
   }
 
   absl::Status StartPostgres() {

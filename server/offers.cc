@@ -154,16 +154,28 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
 }
 
 absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, const std::vector<Offer>& offers) {
+  const Offer& own = candidate.offer;
+  const size_t slash = own.baseline.find('/');
+  if (slash != std::string::npos) {
+    v1::Target other;
+    other.set_runner(own.baseline.substr(0, slash));
+    other.set_compiler(own.baseline.substr(slash + 1));
+    other.set_device_kind(own.device_kind);
+    absl::StatusOr<ResolvedTarget> found = Resolve(other, offers, "baseline");
+    if (found.ok()) return found;
+    return absl::Status(found.status().code(),
+                        Cat("the default baseline of ", own.compiler, " is ", other.compiler(), " of the runner '",
+                            other.runner(), "': ", found.status().message(), "; or name one in baseline.compiler"));
+  }
   for (const auto& offer : offers) {
-    if (offer.compiler == candidate.offer.baseline && offer.runner == candidate.offer.runner &&
-        offer.build == candidate.offer.build && offer.environment == candidate.offer.environment &&
-        offer.environment_hash == candidate.offer.environment_hash &&
-        offer.device_kind == candidate.offer.device_kind) {
+    if (offer.compiler == own.baseline && offer.runner == own.runner && offer.build == own.build &&
+        offer.environment == own.environment && offer.environment_hash == own.environment_hash &&
+        offer.device_kind == own.device_kind) {
       return ResolvedTarget{offer, {}};
     }
   }
-  return absl::FailedPreconditionError(Cat("the runner '", candidate.offer.runner, "' names no baseline for ",
-                                           candidate.offer.compiler, ": name one in baseline.compiler"));
+  return absl::FailedPreconditionError(
+      Cat("the runner '", own.runner, "' names no baseline for ", own.compiler, ": name one in baseline.compiler"));
 }
 
 absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget& baseline) {

@@ -17,7 +17,7 @@ namespace assay::server {
 
 struct Offer {
   std::string compiler, version, runner, build, environment, environment_hash, device_kind;
-  std::string baseline;  // compiler of the same runner
+  std::string baseline;  // compiler of the same runner, or RUNNER/COMPILER
   google::protobuf::Struct options_schema;
   bool trusted = false;
   int live_workers = 0;  // that have it now
@@ -47,7 +47,8 @@ std::vector<Offer> OffersOf(const google::protobuf::RepeatedPtrField<v1::Runner>
 absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vector<Offer>& offers,
                                        const std::string& role);
 
-// The candidate's runner's own baseline, in the same build, environment and device kind.
+// The baseline that the candidate's runner names: its own, in the same build and environment, or another runner's in
+// the default environment; on the same device kind.
 absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, const std::vector<Offer>& offers);
 
 // InvalidArgument where the two need different kinds of device.

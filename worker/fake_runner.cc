@@ -69,7 +69,7 @@ json::object Describe(bool fork) {
 class Server {
  public:
   explicit Server(runner::Channel channel, bool fork, std::string trick = "none")
-      : channel_(std::move(channel)), fork_(fork), trick_(std::move(trick)) {}
+      : channel_(std::move(channel)), fork_(fork), trick_(std::move(trick)), lowers_(trick_.starts_with("lower")) {}
 
   int Serve() {
     while (true) {
@@ -93,7 +93,12 @@ class Server {
 
  private:
   json::object Answer(const std::string& method, const json::object& params, runner::Message& request) {
-    if (method == "describe") return Describe(fork_);
+    if (method == "describe") {
+      json::object description = Describe(fork_);
+      if (lowers_) description["methods"].as_array().emplace_back("lower");
+      return description;
+    }
+    if (method == "lower") return Lower(request);
     if (method == "load" || method == "inputs") return Load(method, params, request);
     if (method == "compile") return Compile(params);
     if (method == "run") return Run(params, request);
@@ -132,7 +137,7 @@ class Server {
 
   json::object Compile(const json::object& params) {
     const std::string compiler(params.at("compiler").as_string());
-    if (!sets_.contains("public") || (compiler != "eager" && compiler != "fake")) {
+    if (!sets_.contains("public") || (lowers_ && !lowered_) || (compiler != "eager" && compiler != "fake")) {
       error_ = "bad_request";
       return {};
     }
@@ -156,6 +161,18 @@ class Server {
             {"compile_ns", 1000},
             {"peak_memory_bytes", 4096},
             {"artifacts", {{{"name", "code.txt"}, {"bytes", 5}}}}};
+  }
+
+  // Says on standard error what was kept, and has a greeting kept. `compile` wants to come afterwards.
+  json::object Lower(runner::Message& request) {
+    char kept[64] = {};
+    const runner::UniqueFd file = request.TakeFd("kept"), keep = request.TakeFd("keep");
+    const bool cached = file.valid() && ::pread(file.get(), kept, sizeof(kept) - 1, 0) > 0;
+    fprintf(stderr, "lowering with '%s'\n", kept);
+    if (trick_ == "lower-error") error_ = "compile_fail";
+    if (!cached) (void)!::write(keep.get(), "greetings", 9);
+    lowered_ = true;
+    return {{"lower_ns", 1000}, {"cached", cached}};
   }
 
   json::object Artifact(runner::Message& request) {
@@ -317,6 +334,7 @@ class Server {
   runner::Channel channel_;
   bool fork_;
   std::string trick_;  // where the options name none
+  bool lowers_, lowered_ = false;
   bool wrong_id_ = false;
   std::string error_;
   runner::UniqueFd lock_;
@@ -344,6 +362,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
+  if (mode.starts_with("--lower")) return Server(std::move(channel), false, mode.substr(2)).Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },
                         [](runner::Channel child) { return Server(std::move(child), true).Serve(); }};

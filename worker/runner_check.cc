@@ -43,7 +43,7 @@ class Check {
   }
 
   std::vector<CheckResult> Run() {
-    if (Describe() && StartTrial() && WrongRequests() && Load()) {
+    if (Describe() && StartTrial() && WrongRequests() && Load() && Lower()) {
       for (const v1::Compiler& compiler : known_.offer.compilers()) {
         if (!Compiler(compiler.name())) break;
       }
@@ -115,6 +115,18 @@ class Check {
            Refuses("an unknown option is an error", "compile",
                    {{"compiler", known_.offer.compilers(0).name()}, {"options", {{"no_such_option", 1}}}}) &&
            Refuses("run of an unknown handle is an error", "run", {{"handle", 4711}, {"set", "public"}});
+  }
+
+  bool Lower() {
+    if (!known_.lowers) return true;
+    absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
+    if (!keep.ok()) return Note("lower", false, std::string(keep.status().message()));
+    Outcome<Reply> lowered = process_->Call("lower", {}, {{"keep", keep->fd()}}, Limit());
+    if (!Note("lower", lowered.ok(), lowered.failure().message)) return process_->alive();
+    const json::value* time = lowered->result.if_contains("lower_ns");
+    return Note("lower: lower_ns", time && time->is_int64() && time->get_int64() >= 0,
+                "must be an integer of 0 or more") ||
+           process_->alive();
   }
 
   std::optional<runner::TensorBytes> RunOnce(const std::string& compiler, int64_t handle, const std::string& set) {

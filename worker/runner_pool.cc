@@ -108,6 +108,7 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
     if (!methods.contains(needed)) return Wrong(fmt::format("methods must have {}", needed));
   }
   runner.pairs = methods.contains("pair");
+  runner.lowers = methods.contains("lower");
   const json::value* compilers = description.if_contains("compilers");
   if (compilers == nullptr || !compilers->is_array() || compilers->get_array().empty()) {
     return Wrong("compilers must be a list with at least one");

@@ -24,7 +24,8 @@ struct KnownRunner {
   v1::Runner offer;
   std::vector<v1::Device> devices;
   bool forks = false;
-  bool pairs = false;  // has `pair`
+  bool pairs = false;   // has `pair`
+  bool lowers = false;  // has `lower`
 };
 
 struct TrialProcess {

@@ -51,7 +51,7 @@ class Trial {
         assignment_(assignment),
         stop_(stop),
         phases_(std::move(on_phase)),
-        steps_(phases_, limits_, stop) {
+        steps_(phases_, limits_, LoweredStore(context.config.state_dir / "lowered"), stop) {
     arms_[kBaselineArm].target = assignment.baseline();
     arms_[kCandidateArm].target = assignment.candidate();
   }
@@ -312,7 +312,7 @@ class Trial {
       arms_[arm].told.set_load_ns(arms_[kBaselineArm].told.load_ns());
       arms_[arm].mutates = arms_[kBaselineArm].mutates;
     }
-    if (auto failure = steps_.Compile(arms_[arm], fmt::format("compile.{}", kArmNames[arm]))) {
+    if (auto failure = steps_.Compile(arms_[arm], kArmNames[arm])) {
       return Fail(arm, v1::COMPILE_FAIL, *failure);
     }
     return true;
@@ -470,7 +470,7 @@ class Trial {
     if (!StartProcesses(/*baseline_only=*/true)) return false;
     TrialArm& baseline = arms_[kBaselineArm];
     std::optional<ArmFailure> failure = Load(kBaselineArm);
-    if (!failure) failure = steps_.Compile(baseline, "compile.baseline");
+    if (!failure) failure = steps_.Compile(baseline, kArmNames[kBaselineArm]);
     if (!failure) failure = steps_.Run(baseline, "run.baseline");
     if (failure) return Fail(kBaselineArm, v1::EAGER_FAIL, *failure);
     Fail(kCandidateArm, v1::RUNTIME_FAIL, {sample.failure});

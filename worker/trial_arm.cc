@@ -1,8 +1,12 @@
 #include "worker/trial_arm.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "fmt/format.h"
 #include "google/protobuf/util/json_util.h"
@@ -27,6 +31,33 @@ int64_t Integer(const json::object& object, std::string_view key) {
   return value != nullptr && value->is_int64() && value->get_int64() >= 0 ? value->get_int64() : -1;
 }
 
+// The bytes of a memory file that somebody else wrote and may still hold; nothing where it is larger than `maximum`.
+std::optional<std::string> ReadFile(int fd, int64_t maximum) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || info.st_size > maximum) return std::nullopt;
+  std::string bytes(info.st_size, '\0');
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return std::nullopt;
+    done += static_cast<size_t>(n);
+  }
+  return bytes;
+}
+
+absl::StatusOr<runner::MemoryFile> SealedFile(std::string_view bytes) {
+  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-lowered");
+  if (!file.ok()) return file;
+  if (absl::Status status = file->Resize(static_cast<int64_t>(bytes.size())); !status.ok()) return status;
+  {
+    absl::StatusOr<runner::Mapping> mapping = file->MapShared();
+    if (!mapping.ok()) return mapping.status();
+    std::memcpy(mapping->bytes().data(), bytes.data(), bytes.size());
+  }
+  if (absl::Status status = file->Seal(); !status.ok()) return status;
+  return file;
+}
+
 std::string Compress(std::string_view bytes) {
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
@@ -48,6 +79,7 @@ std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& grap
   if (load_ns < 0 || mutated == nullptr || !mutated->is_array()) return Broken("load must give load_ns and mutated");
   arm.told.set_load_ns(load_ns);
   arm.mutates = !mutated->get_array().empty();
+  arm.lowered_key = LoweredStore::KeyOf(arm.runner->offer, device, std::string_view(graph.at("hash").as_string()));
   phases_.Begin("inputs", /*harness=*/true);
   Outcome<Reply> sent = arm.process->Call("inputs", {{"set", kSecretSetName}}, {{"tensors", inputs.secret_set.fd()}},
                                           After(limits_.load_seconds), stop_);
@@ -55,8 +87,31 @@ std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& grap
   return std::nullopt;
 }
 
-std::optional<ArmFailure> ArmSteps::Compile(TrialArm& arm, const std::string& phase) {
+std::optional<ArmFailure> ArmSteps::Lower(TrialArm& arm, const std::string& phase) {
   phases_.Begin(phase, /*harness=*/false);
+  absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
+  if (!keep.ok()) return Broken(std::string(keep.status().message()));
+  std::vector<NamedFd> fds = {{"keep", keep->fd()}};
+  absl::StatusOr<runner::MemoryFile> kept;
+  if (const std::optional<std::string> bytes = store_.Read(arm.lowered_key); bytes && !bytes->empty()) {
+    kept = SealedFile(*bytes);
+    if (kept.ok()) fds.push_back({"kept", kept->fd()});
+  }
+  Outcome<Reply> lowered = arm.process->Call("lower", {}, fds, After(limits_.compile_seconds), stop_);
+  if (!lowered.ok()) return ArmFailure{lowered.failure()};
+  const int64_t lower_ns = Integer(lowered->result, "lower_ns");
+  if (lower_ns < 0) return Broken("lower must give lower_ns");
+  phases_.AddRunnerTime(lower_ns);
+  const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
+  if (bytes && !bytes->empty()) store_.Write(arm.lowered_key, *bytes);
+  return std::nullopt;
+}
+
+std::optional<ArmFailure> ArmSteps::Compile(TrialArm& arm, const std::string& name) {
+  if (arm.runner->lowers) {
+    if (auto failure = Lower(arm, "lower." + name)) return failure;
+  }
+  phases_.Begin("compile." + name, /*harness=*/false);
   json::object params = {{"compiler", arm.target.compiler()}, {"options", json::object()}};
   if (arm.target.has_options()) {
     std::string text;

@@ -8,11 +8,13 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "assay/v1/evaluations.pb.h"
 #include "worker/input_set.h"
+#include "worker/lowered_store.h"
 #include "worker/phase_log.h"
 #include "worker/runner_pool.h"
 
@@ -39,6 +41,7 @@ struct TrialArm {
   bool isolated = false;
   int64_t handle = 0;
   bool mutates = false;
+  std::string lowered_key;                                    // of the graph that is loaded, in LoweredStore
   v1::Arm told;                                               // for the measurement
   std::array<std::optional<runner::TensorBytes>, 2> outputs;  // of the public and of the secret set
   std::vector<double> call_seconds;                           // of the calls so far, in this process
@@ -48,23 +51,27 @@ struct TrialArm {
 
 class ArmSteps {
  public:
-  ArmSteps(PhaseLog& phases, const ArmLimits& limits, std::stop_token stop)
-      : phases_(phases), limits_(limits), stop_(stop) {}
+  // `store` keeps what runners lowered.
+  ArmSteps(PhaseLog& phases, const ArmLimits& limits, LoweredStore store, std::stop_token stop)
+      : phases_(phases), limits_(limits), store_(std::move(store)), stop_(stop) {}
 
   // Sends graph and tensors; the secret set too. `lock` is the device lock that the process keeps.
   std::optional<ArmFailure> Load(TrialArm& arm, const boost::json::object& graph, const std::string& device,
                                  const InputSets& inputs, int lock, const std::string& phase);
-  std::optional<ArmFailure> Compile(TrialArm& arm, const std::string& phase);
+  // `name` is the arm's. A runner that lowers does so before, in a phase of its own.
+  std::optional<ArmFailure> Compile(TrialArm& arm, const std::string& name);
   // One call on each input set; keeps the outputs.
   std::optional<ArmFailure> Run(TrialArm& arm, const std::string& phase);
   // Fetches what `compile` told of, as far as it is small enough to keep.
   std::optional<ArmFailure> FetchArtifacts(TrialArm& arm);
 
  private:
+  std::optional<ArmFailure> Lower(TrialArm& arm, const std::string& phase);
   std::optional<ArmFailure> RunSet(TrialArm& arm, int set);
 
   PhaseLog& phases_;
   const ArmLimits& limits_;
+  LoweredStore store_;
   std::stop_token stop_;
 };
 

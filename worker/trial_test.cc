@@ -232,6 +232,41 @@ TEST_F(TrialTest, SeveralProcesses) {
   EXPECT_EQ(m.timing().batches(), 3);
 }
 
+std::vector<std::string> PhaseNames(const v1::Measurement& m) {
+  std::vector<std::string> names;
+  for (const v1::Phase& phase : m.phases()) names.push_back(phase.name());
+  return names;
+}
+
+TEST_F(TrialTest, WhatARunnerLoweredIsKeptForItsNextTrialOfTheGraph) {
+  AddRunner("default", {});
+  AddRunner("lowering", {"--lower"});
+  for (const char* kept : {"lowering with ''", "lowering with 'greetings'"}) {
+    const v1::Measurement m = Measure(Assign("run-error", "lowering"));
+    EXPECT_EQ(m.failed_phase(), "run.candidate") << m.message();
+    EXPECT_THAT(m.evidence(), HasSubstr(kept));
+    EXPECT_THAT(PhaseNames(m), testing::IsSupersetOf({"lower.candidate", "compile.candidate"}));
+    for (const v1::Phase& phase : m.phases()) {
+      if (phase.name() != "lower.candidate") continue;
+      EXPECT_EQ(phase.duration_ns(), 1000) << "the runner's own time, apart from that of compile";
+      EXPECT_FALSE(phase.harness());
+    }
+  }
+  // Another runner environment starts from nothing.
+  AddRunner("another", {"--lower"});
+  runners_.back().offer.set_environment_hash("another");
+  EXPECT_THAT(Measure(Assign("run-error", "another")).evidence(), HasSubstr("lowering with ''"));
+}
+
+TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
+  AddRunner("default", {});
+  AddRunner("lowering", {"--lower-error"});
+  const v1::Measurement m = Measure(Assign("none", "lowering"));
+  EXPECT_EQ(m.outcome_class(), v1::COMPILE_FAIL);
+  EXPECT_EQ(m.failed_phase(), "lower.candidate");
+  EXPECT_THAT(m.message(), HasSubstr("the fake runner says compile_fail"));
+}
+
 struct Case {
   const char* trick;
   v1::OutcomeClass outcome_class;

@@ -1,13 +1,8 @@
 #include "runner/pjrt/lowering.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
-#include <fstream>
-#include <iterator>
 
 #include "graph/graph.h"
 #include "graph/sha256.h"
@@ -115,7 +110,7 @@ absl::StatusOr<Lowered> ParseLowered(std::string_view text, size_t parameter_cou
   return lowered;
 }
 
-absl::StatusOr<std::string> Lowering::CacheFile(std::string_view request) {
+absl::StatusOr<std::string> Lowering::KeyOf(std::string_view request) {
   if (!version_) {
     std::vector<std::string> command = command_;
     command.push_back("--version");
@@ -123,44 +118,30 @@ absl::StatusOr<std::string> Lowering::CacheFile(std::string_view request) {
     if (!version.ok()) return version.status();
     version_ = *std::move(version);
   }
-  return Cat(cache_folder_, "/", graph::Sha256Hex(Cat(*version_, "\n", request)), ".json");
+  return Cat(graph::Sha256Hex(Cat(*version_, "\n", request)), "\n");
 }
 
 absl::StatusOr<Lowered> Lowering::Lower(std::string_view model, const std::vector<LoweringParameter>& parameters,
-                                        std::string_view platform) {
+                                        std::string_view platform, std::string_view kept) {
   if (command_.empty()) {
     return absl::FailedPreconditionError(
         "this runner has no lowering: start it with --lowering, for example `--lowering .venv-xla/bin/python -m "
         "assay_lowering`");
   }
   const std::string request = RequestOf(model, parameters, platform);
-  std::string file;
-  if (!cache_folder_.empty()) {
-    absl::StatusOr<std::string> name = CacheFile(request);
-    if (!name.ok()) return name.status();
-    file = *std::move(name);
-    if (std::ifstream stream(file, std::ios::binary); stream) {
-      const std::string text(std::istreambuf_iterator<char>(stream), {});
-      absl::StatusOr<Lowered> lowered = ParseLowered(text, parameters.size());
-      // A torn or foreign file is not trusted: it is lowered again and replaced.
-      if (lowered.ok() || absl::IsInvalidArgument(lowered.status())) {
-        if (lowered.ok()) lowered->cached = true;
-        return lowered;
-      }
+  absl::StatusOr<std::string> key = KeyOf(request);
+  if (!key.ok()) return key.status();
+  if (kept.starts_with(*key)) {
+    absl::StatusOr<Lowered> lowered = ParseLowered(kept.substr(key->size()), parameters.size());
+    if (lowered.ok()) {
+      lowered->cached = true;
+      return lowered;
     }
   }
   absl::StatusOr<std::string> reply = RunFilter(command_, request, kMaxReplyBytes);
   if (!reply.ok()) return Annotated(reply.status(), "lowering to StableHLO");
   absl::StatusOr<Lowered> lowered = ParseLowered(*reply, parameters.size());
-  if (!file.empty() && (lowered.ok() || absl::IsInvalidArgument(lowered.status()))) {
-    // Whole or not at all: another runner may read or write the same entry. A cache that cannot be written costs time
-    // only.
-    const std::string partial = Cat(file, ".", getpid());
-    std::ofstream stream(partial, std::ios::binary);
-    stream << *reply;
-    stream.close();
-    if (!stream || rename(partial.c_str(), file.c_str()) != 0) unlink(partial.c_str());
-  }
+  if (lowered.ok()) lowered->keep = *key + *reply;
   return lowered;
 }
 

@@ -1,7 +1,5 @@
-// Asks the lowering process (runner/lowering) for the StableHLO text of a graph, and keeps texts in a cache folder
-// where there is one. An entry's name is the hash of all that the text depends on: the model, its parameters and the
-// lowering's version.
-// Thread safety: none.
+// Asks the lowering process (runner/lowering) for the StableHLO text of a graph. What may be kept of it begins with the
+// hash of all that the text depends on: the model, its parameters and the lowering's version. Thread safety: none.
 #pragma once
 
 #include <cstddef>
@@ -27,18 +25,19 @@ struct Lowered {
   std::vector<int> arguments;  // for each argument of @main, the parameter that it is
   std::vector<int> constants;  // parameters whose value became part of the text
   bool cached = false;
+  std::string keep;  // for a later Lower() of the same graph; empty where `cached`
 };
 
 class Lowering {
  public:
-  // `command` is empty where the worker's configuration names none; `cache_folder` may be empty.
-  Lowering(std::vector<std::string> command, std::string cache_folder)
-      : command_(std::move(command)), cache_folder_(std::move(cache_folder)) {}
+  // `command` is empty where the worker's configuration names none.
+  explicit Lowering(std::vector<std::string> command) : command_(std::move(command)) {}
 
-  // InvalidArgument says what in the graph cannot be lowered; FailedPrecondition and Internal are about the lowering
-  // process itself.
+  // `kept` is what was kept of an earlier lowering; anything that is not of this very graph and version counts as
+  // nothing. InvalidArgument says what in the graph cannot be lowered; FailedPrecondition and Internal are about the
+  // lowering process itself.
   absl::StatusOr<Lowered> Lower(std::string_view model, const std::vector<LoweringParameter>& parameters,
-                                std::string_view platform);
+                                std::string_view platform, std::string_view kept = {});
 
   // A serialised HLO module as text.
   absl::StatusOr<std::string> HloText(std::string_view module) const;
@@ -46,10 +45,9 @@ class Lowering {
   bool configured() const { return !command_.empty(); }
 
  private:
-  absl::StatusOr<std::string> CacheFile(std::string_view request);
+  absl::StatusOr<std::string> KeyOf(std::string_view request);
 
   std::vector<std::string> command_;
-  std::string cache_folder_;
   std::optional<std::string> version_;
 };
 

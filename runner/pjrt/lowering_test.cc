@@ -24,7 +24,7 @@ class LoweringTest : public testing::Test {
   void SetUp() override {
     folder_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ / "cache");
+    std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -42,7 +42,6 @@ class LoweringTest : public testing::Test {
     for (std::string line; std::getline(file, line);) ++count;
     return count;
   }
-  std::string Cache() const { return (folder_ / "cache").string(); }
   std::vector<LoweringParameter> Parameters() const {
     return {{{"s", graph::DType::kInt64, {}}, std::as_bytes(std::span(&four_, 1)), true},
             {{"x", graph::DType::kFloat32, {2, 3}}, {}, false}};
@@ -53,7 +52,7 @@ class LoweringTest : public testing::Test {
 };
 
 TEST_F(LoweringTest, AsksAndReadsTheReply) {
-  Lowering lowering(Fake(kReply), "");
+  Lowering lowering(Fake(kReply));
   const auto lowered = lowering.Lower("the model", Parameters(), "cpu");
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   EXPECT_EQ(lowered->stablehlo, "module {}");
@@ -68,47 +67,43 @@ TEST_F(LoweringTest, AsksAndReadsTheReply) {
 }
 
 TEST_F(LoweringTest, LowersAGraphOnce) {
-  for (int i = 0; i < 2; ++i) {
-    Lowering lowering(Fake(kReply), Cache());
-    const auto lowered = lowering.Lower("the model", Parameters(), "cpu");
-    ASSERT_TRUE(lowered.ok()) << lowered.status();
-    EXPECT_EQ(lowered->cached, i == 1);
-  }
+  const auto first = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu");
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_FALSE(first->cached);
+  const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", first->keep);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->cached);
+  EXPECT_EQ(again->keep, "");
+  EXPECT_EQ(again->stablehlo, first->stablehlo);
   EXPECT_EQ(Count(), 1);
-  // Whatever the text depends on makes another entry.
-  ASSERT_TRUE(Lowering(Fake(kReply), Cache()).Lower("another model", Parameters(), "cpu").ok());
-  ASSERT_TRUE(Lowering(Fake(kReply), Cache()).Lower("the model", Parameters(), "tpu").ok());
-  ASSERT_TRUE(Lowering(Fake(kReply, "2"), Cache()).Lower("the model", Parameters(), "cpu").ok());
+  // What was kept of anything else that the text depends on is of no use.
+  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("another model", Parameters(), "cpu", first->keep)->cached);
+  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("the model", Parameters(), "tpu", first->keep)->cached);
+  EXPECT_FALSE(Lowering(Fake(kReply, "2")).Lower("the model", Parameters(), "cpu", first->keep)->cached);
   EXPECT_EQ(Count(), 4);
 }
 
-TEST_F(LoweringTest, ATornEntryIsReplaced) {
-  ASSERT_TRUE(Lowering(Fake(kReply), Cache()).Lower("the model", Parameters(), "cpu").ok());
-  for (const auto& entry : std::filesystem::directory_iterator(Cache())) std::ofstream(entry.path()) << "{\"stable";
-  const auto again = Lowering(Fake(kReply), Cache()).Lower("the model", Parameters(), "cpu");
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_FALSE(again->cached);
-  EXPECT_EQ(Count(), 2);
-  EXPECT_TRUE(Lowering(Fake(kReply), Cache()).Lower("the model", Parameters(), "cpu")->cached);
-}
-
-TEST_F(LoweringTest, ACacheThatCannotBeWrittenCostsTimeOnly) {
-  const auto lowered = Lowering(Fake(kReply), "/proc/nowhere").Lower("the model", Parameters(), "cpu");
-  EXPECT_TRUE(lowered.ok()) << lowered.status();
+TEST_F(LoweringTest, WhatIsKeptIsNotTrusted) {
+  const std::string keep = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu")->keep;
+  for (const std::string& kept :
+       {keep.substr(0, keep.size() - 4), keep.substr(1), std::string("x"), std::string(70, '\n')}) {
+    const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", kept);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_FALSE(again->cached);
+    EXPECT_EQ(again->keep, keep);
+  }
+  EXPECT_EQ(Count(), 5);
 }
 
 TEST_F(LoweringTest, WhatCannotBeLoweredIsSaid) {
-  Lowering lowering(Fake(R"({"error": {"message": "no lowering for the operator aten.foo.default"}})"), Cache());
-  for (int i = 0; i < 2; ++i) {
-    const auto lowered = lowering.Lower("the model", Parameters(), "cpu");
-    EXPECT_TRUE(absl::IsInvalidArgument(lowered.status()));
-    EXPECT_THAT(std::string(Said(lowered.status())), HasSubstr("aten.foo.default"));
-  }
-  EXPECT_EQ(Count(), 1);
+  Lowering lowering(Fake(R"({"error": {"message": "no lowering for the operator aten.foo.default"}})"));
+  const auto lowered = lowering.Lower("the model", Parameters(), "cpu");
+  EXPECT_TRUE(absl::IsInvalidArgument(lowered.status()));
+  EXPECT_THAT(std::string(Said(lowered.status())), HasSubstr("aten.foo.default"));
 }
 
 TEST_F(LoweringTest, ARunnerWithoutOneSaysHowToNameIt) {
-  const auto lowered = Lowering({}, "").Lower("the model", Parameters(), "cpu");
+  const auto lowered = Lowering({}).Lower("the model", Parameters(), "cpu");
   EXPECT_TRUE(absl::IsFailedPrecondition(lowered.status()));
   EXPECT_THAT(std::string(Said(lowered.status())), HasSubstr("--lowering"));
 }

@@ -22,7 +22,6 @@ constexpr char kUsage[] =
   --topology NAME        compile only, for devices that are not here ("v5e:1x1")
   --label NAME           what a topology's device is called ("v5e")
   --plugin-option N=V    an option of the client or the topology; V is true, false, an integer, text or @FILE
-  --lowering-cache DIR   keeps lowered graphs in a folder
   --lowering COMMAND…    lowers graphs to StableHLO (runner/lowering); takes the rest of the line
 )";
 
@@ -35,7 +34,7 @@ int Fail(std::string_view message) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  std::string plugin_file, cache;
+  std::string plugin_file;
   std::vector<std::string> lowering;
   assay::pjrt::TargetConfig config;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -55,8 +54,6 @@ int main(int argc, char** argv) {
     } else if (flag == "--plugin-option") {
       const absl::Status status = assay::pjrt::AddOption(value, config.options);
       if (!status.ok()) return Fail(assay::pjrt::Said(status));
-    } else if (flag == "--lowering-cache") {
-      cache = value;
     } else if (flag == "--lowering") {
       lowering.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
       break;
@@ -75,8 +72,7 @@ int main(int argc, char** argv) {
   if (config.topology) assay::pjrt::PrepareForTopologies();
   auto plugin = assay::pjrt::Plugin::Load(plugin_file);
   if (!plugin.ok()) return Fail(assay::pjrt::Said(plugin.status()));
-  assay::pjrt::Service service(*std::move(plugin), std::move(config),
-                               assay::pjrt::Lowering(std::move(lowering), std::move(cache)));
+  assay::pjrt::Service service(*std::move(plugin), std::move(config), assay::pjrt::Lowering(std::move(lowering)));
   const absl::Status status = service.Serve(channel);
   return status.ok() ? 0 : Fail(assay::pjrt::Said(status));
 }

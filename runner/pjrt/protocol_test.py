@@ -4,7 +4,7 @@ import os
 import pathlib
 
 import pytest
-from runner_client import Runner, RunnerError, read_tensor_file
+from runner_client import Runner, RunnerError, read_tensor_file, sealed_file
 
 torch = pytest.importorskip("torch")
 
@@ -90,14 +90,9 @@ def eager(values):
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-  return tmp_path_factory.mktemp("lowered")
-
-
-@pytest.fixture(scope="module")
-def start(cache):
+def start():
   def start_runner(lowering=(PYTHON, "-m", "assay_lowering")):
-    command = [PROGRAM, "--plugin", PLUGIN, "--lowering-cache", cache]
+    command = [PROGRAM, "--plugin", PLUGIN]
     return Runner([*command, "--lowering", *lowering] if lowering else command)
 
   return start_runner
@@ -110,6 +105,7 @@ def runner(start):
     one.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()})
     second = inputs(2)
     one.add_inputs("s1", {name: tensor(second[name]) for name in ("x", "cache")})
+    one.lowered, one.kept = one.call_for_file("lower", {}, "keep")
     one.compiled = one.call("compile", {"compiler": "xla", "options": {}})
     yield one
 
@@ -135,10 +131,10 @@ def test_describe(start):
   assert told["protocol"] == 1 and told["name"] == "pjrt" and told["fork"] is False
   assert [device["id"] for device in told["devices"]] == ["cpu"]
   (compiler,) = told["compilers"]
-  assert compiler["name"] == "xla" and "baseline" not in compiler
+  assert compiler["name"] == "xla" and compiler["baseline"] == "torch/eager"
   assert compiler["options"]["additionalProperties"] is False
   assert told["platform"]["stablehlo"]
-  assert set(told["methods"]) >= {"describe", "load", "inputs", "compile", "run", "pair", "artifact", "release", "close"}
+  assert set(told["methods"]) >= {"describe", "load", "inputs", "lower", "compile", "run", "pair", "artifact", "release", "close"}
 
 
 def test_compile(runner):
@@ -184,10 +180,24 @@ def test_artifacts(runner):
 
 
 def test_a_graph_is_lowered_once(start, runner):
-  assert runner.compiled["lowering_cached"] is False
+  assert runner.lowered["cached"] is False and runner.lowered["lower_ns"] > 0 and runner.kept
+  kept = sealed_file(runner.kept)
   with start() as again:
     again.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()})
+    told = again.call("lower", kept=kept)
+    assert told["cached"] is True and told["lower_ns"] < runner.lowered["lower_ns"]
     assert again.call("compile", {"compiler": "xla"})["lowering_cached"] is True
+    # Of another graph it is of no use.
+    again.load(MODEL.replace("v9 * n", "v9 * 5"), {name: tensor(value) for name, value in inputs(1).items()})
+    assert again.call("lower", kept=kept)["cached"] is False
+  os.close(kept)
+
+
+def test_compile_lowers_where_nobody_asked_before(start):
+  with start() as runner:
+    runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()})
+    told = runner.call("compile", {"compiler": "xla"})
+  assert told["lowering_cached"] is False and told["lowering_ns"] > 0
 
 
 def test_a_set_that_changes_a_constant_is_refused(runner):
@@ -199,7 +209,7 @@ def test_a_set_that_changes_a_constant_is_refused(runner):
 
 def test_errors_are_classed_and_the_runner_goes_on(start):
   with start() as runner:
-    for method in ("compile", "run", "inputs", "nonsense"):
+    for method in ("lower", "compile", "run", "inputs", "nonsense"):
       with pytest.raises(RunnerError) as caught:
         runner.call(method)
       assert caught.value.error_class == "bad_request"
@@ -235,8 +245,8 @@ def test_a_lowering_that_is_not_there_is_not_the_compilers_fault(start, lowering
 
 
 @pytest.mark.skipif(LIBTPU is None, reason="no libtpu in .venv-xla: install it, or name its file by ASSAY_LIBTPU")
-def test_a_topology_compiles_and_does_not_run(cache):
-  command = [PROGRAM, "--plugin", LIBTPU, "--topology", "v5e:1x1", "--label", "v5e", "--lowering-cache", cache]
+def test_a_topology_compiles_and_does_not_run():
+  command = [PROGRAM, "--plugin", LIBTPU, "--topology", "v5e:1x1", "--label", "v5e"]
   with Runner([*command, "--lowering", PYTHON, "-m", "assay_lowering"]) as runner:
     told = runner.call("describe")
     (device,) = told["devices"]

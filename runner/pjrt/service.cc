@@ -101,6 +101,7 @@ Service::Reply Service::Answer(runner::Message& message) {
   if (name == "describe") return Describe();
   if (name == "load") return Load(params, message);
   if (name == "inputs") return AddInputs(params, message);
+  if (name == "lower") return Lower(message);
   if (name == "compile") return Compile(params);
   if (name == "run") return Run(params, message);
   if (name == "pair") return Pair(params, message);
@@ -118,7 +119,7 @@ Service::Reply Service::Describe() {
   absl::StatusOr<std::string> build = plugin_->Build();
   if (!build.ok()) return Failure(build.status(), kInternal);
   const bool runs = target_->client() != nullptr;
-  json::array methods{"describe", "load", "inputs", "compile", "artifact", "release", "close"};
+  json::array methods{"describe", "load", "inputs", "lower", "compile", "artifact", "release", "close"};
   if (runs) {
     methods.push_back("run");
     methods.push_back("pair");
@@ -141,8 +142,10 @@ Service::Reply Service::Describe() {
       {"build", *build},
       {"fork", false},
       {"methods", std::move(methods)},
-      {"compilers", json::array{json::object{
-                        {"name", "xla"}, {"version", version}, {"options", OptionsSchema(target_->platform())}}}},
+      {"compilers", json::array{json::object{{"name", "xla"},
+                                             {"version", version},
+                                             {"baseline", "torch/eager"},
+                                             {"options", OptionsSchema(target_->platform())}}}},
       {"devices", std::move(devices)},
       {"clocks", json::array{"host"}},
       {"platform",
@@ -208,14 +211,34 @@ Service::Reply Service::AddInputs(const json::object& params, runner::Message& m
   return json::object();
 }
 
-absl::Status Service::Lower() {
+absl::Status Service::LowerGraph(std::string_view kept) {
   if (lowered_) return absl::OkStatus();
   const int64_t start = NowNs();
-  absl::StatusOr<Lowered> lowered = lowering_.Lower(model_, inputs_->parameters(), target_->platform());
+  absl::StatusOr<Lowered> lowered = lowering_.Lower(model_, inputs_->parameters(), target_->platform(), kept);
   if (!lowered.ok()) return lowered.status();
   lowered_ = *std::move(lowered);
   lowering_ns_ = NowNs() - start;
   return absl::OkStatus();
+}
+
+Service::Reply Service::Lower(runner::Message& message) {
+  if (!inputs_) return Error{kBadRequest, "`lower` needs a graph: send `load` first"};
+  std::string_view kept;
+  runner::Mapping mapping;
+  if (const runner::UniqueFd file = message.TakeFd("kept"); file.valid()) {
+    absl::StatusOr<runner::Mapping> mapped = runner::MapPrivate(file.get());
+    if (!mapped.ok()) return Failure(mapped.status(), kBadRequest);
+    mapping = *std::move(mapped);
+    kept = {reinterpret_cast<const char*>(mapping.bytes().data()), mapping.bytes().size()};
+  }
+  absl::Status status = LowerGraph(kept);
+  if (absl::IsFailedPrecondition(status)) return Failure(status, kInternal);
+  if (!status.ok()) return Failure(status, kCompileFail);
+  if (const runner::UniqueFd file = message.TakeFd("keep"); file.valid()) {
+    status = WriteText(file.get(), lowered_->keep);
+    if (!status.ok()) return Failure(status, kInternal);
+  }
+  return json::object{{"lower_ns", lowering_ns_}, {"cached", lowered_->cached}};
 }
 
 Service::Reply Service::Compile(const json::object& params) {
@@ -230,7 +253,7 @@ Service::Reply Service::Compile(const json::object& params) {
       ParseOptions(given == nullptr ? kNone : given->get_object(), target_->platform());
   if (!overrides.ok()) return Failure(overrides.status(), kUnsupported);
 
-  absl::Status status = Lower();
+  absl::Status status = LowerGraph({});
   if (absl::IsFailedPrecondition(status)) return Failure(status, kInternal);
   if (!status.ok()) return Failure(status, kCompileFail);
 

@@ -1,5 +1,5 @@
 // Serves the runner protocol (runner/protocol.md) with one PJRT plug-in: the compiler `xla`. The graph is lowered to
-// StableHLO when it is first compiled; that time is reported apart, as `lowering_ns`.
+// StableHLO by `lower`, or when it is first compiled; that time is reported apart, as `lowering_ns`.
 // Thread safety: none.
 #pragma once
 
@@ -43,13 +43,14 @@ class Service {
   Reply Describe();
   Reply Load(const boost::json::object& params, runner::Message& message);
   Reply AddInputs(const boost::json::object& params, runner::Message& message);
+  Reply Lower(runner::Message& message);
   Reply Compile(const boost::json::object& params);
   Reply Run(const boost::json::object& params, runner::Message& message);
   Reply Pair(const boost::json::object& params, runner::Message& message);
   Reply Artifact(const boost::json::object& params, runner::Message& message);
   Reply Release(const boost::json::object& params);
 
-  absl::Status Lower();
+  absl::Status LowerGraph(std::string_view kept);
   absl::StatusOr<CompiledProgram*> Find(int64_t handle);
   absl::StatusOr<const Program*> FindProgram(int64_t handle);
   absl::StatusOr<std::vector<PJRT_Buffer*>> ArgumentsOf(std::string_view set);

@@ -14,6 +14,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD", ROOT / "build" / "release"))
 SAMPLES = ROOT / "samples"
+XLA = (BUILD / "runner/pjrt/assay-runner-pjrt").exists() and any(ROOT.glob(".venv-xla/lib/python3.*/site-packages/xla_plugins"))
 # Small ones of different kinds: a plain one, one that writes in place, one with integer outputs, one with batch norm in training mode.
 FEW = ["mlp", "in_place", "integer_outputs", "batch_norm_training"]
 

@@ -13,7 +13,10 @@ import subprocess
 
 import pytest
 
-from assay_command import FEW, SAMPLES
+from assay_command import FEW, SAMPLES, XLA
+
+needs_xla = pytest.mark.skipif(not XLA, reason="XLA is not set up: scripts/setup-xla, then scripts/build")
+TARGETS = ["torchscript", "inductor", pytest.param("xla", marks=needs_xla)]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def few(assay, tmp_path_factory) -> str:
 def evaluations(assay, few) -> dict[str, dict]:
     return {
         target: assay.json("evaluate", "--suite", few, "--target", target, "--policy", "sweep", "--wait", timeout=900)
-        for target in ("torchscript", "inductor")
+        for target in ("torchscript", "inductor", *(["xla"] if XLA else []))
     }
 
 
@@ -65,7 +68,7 @@ def test_graph_check_and_print_agree_with_the_server(assay, tmp_path):
     assert assay.run("graph", "print", hashes["mlp"][:16]).stdout == (tmp_path / "mlp" / "model.py").read_text()
 
 
-@pytest.mark.parametrize("target", ["torchscript", "inductor"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_every_graph_ends_in_an_outcome(assay, evaluations, target):
     evaluation = evaluations[target]
     assert evaluation["state"] == "COMPLETED" and evaluation["finished"] == len(FEW)
@@ -80,7 +83,7 @@ def test_every_graph_ends_in_an_outcome(assay, evaluations, target):
     assert "mlp" in assay.run("results", evaluation["id"]).stdout
 
 
-@pytest.mark.parametrize("target", ["torchscript", "inductor"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_show_has_the_phases_and_what_is_the_harness(assay, evaluations, target):
     (measurement,) = assay.json("show", evaluations[target]["id"], "mlp")["measurements"]
     assert measurement["sandbox"] == "full" and measurement["secretSeed"] and measurement["environment"]
@@ -96,14 +99,33 @@ def test_show_has_the_phases_and_what_is_the_harness(assay, evaluations, target)
         assert word in text
 
 
+@needs_xla
+def test_xla_is_measured_against_the_other_runners_eager_and_lowered_once(assay, evaluations, few):
+    offered = {t["target"]["compiler"]: t for t in assay.json("targets")["targets"]}
+    assert offered["xla"]["baseline"] == "torch/eager"
+    lowered = []
+    for evaluation in evaluations["xla"], assay.json("evaluate", "--suite", few, "--target", "xla", "--graphs", "mlp", "--fresh", "--policy", "sweep", "--wait"):
+        (measurement,) = assay.json("show", evaluation["id"], "mlp")["measurements"]
+        assert measurement["baseline"]["target"]["runner"] == "torch" and not measurement["timing"].get("oneProcess")
+        phases = {p["name"]: p for p in measurement["phases"]}
+        assert not phases["lower.candidate"].get("harness") and "compile.candidate" in phases
+        lowered.append(int(phases["lower.candidate"]["durationNs"]))
+    # The second time it only reads what was kept.
+    assert lowered[1] < lowered[0] / 2
+
+
 def test_the_leaderboard_ranks_what_has_one_baseline(assay, evaluations):
     board = assay.json("leaderboard", "--suite", "few")
     entries = {e["evaluation"]["candidate"]["compiler"]: e for s in board["sections"] for e in s["entries"]}
-    assert entries.keys() == {"torchscript", "inductor"}
+    assert entries.keys() == {"torchscript", "inductor", *(["xla"] if XLA else [])}
     for entry in entries.values():
         assert entry["graphs"] == len(FEW) and entry["correct"] == len(FEW) and entry["failed"] == 0
         assert 0 < entry["s0Low"] <= entry["s0"] <= entry["s0High"]
-        assert entry["es1"] > 0 and entry["rank"] == 1
+        assert entry["es1"] > 0
+    # One section a baseline: the C++ runner's eager has torchscript and xla, the Python runner's has inductor.
+    ranks = [sorted((e["rank"], e["evaluation"]["candidate"]["compiler"]) for e in s["entries"]) for s in board["sections"]]
+    assert sorted(len(section) for section in ranks) == ([1, 2] if XLA else [1, 1]), ranks
+    assert all([rank for rank, _ in section] == list(range(1, len(section) + 1)) for section in ranks)
     text = assay.run("leaderboard", "--suite", "few").stdout
     assert "S(0)" in text and "torchscript" in text and "inductor" in text
 
