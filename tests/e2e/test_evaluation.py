@@ -107,9 +107,10 @@ def test_xla_is_measured_against_the_other_runners_eager_and_lowered_once(assay,
     for evaluation in evaluations["xla"], assay.json("evaluate", "--suite", few, "--target", "xla", "--graphs", "mlp", "--fresh", "--policy", "sweep", "--wait"):
         (measurement,) = assay.json("show", evaluation["id"], "mlp")["measurements"]
         assert measurement["baseline"]["target"]["runner"] == "torch" and not measurement["timing"].get("oneProcess")
-        phases = {p["name"]: p for p in measurement["phases"]}
-        assert not phases["lower.candidate"].get("harness") and "compile.candidate" in phases
-        lowered.append(int(phases["lower.candidate"]["durationNs"]))
+        phases = [p for p in measurement["phases"] if p["name"] == "lower.candidate"]
+        assert not any(p.get("harness") for p in phases) and "compile.candidate" in {p["name"] for p in measurement["phases"]}
+        # A trial may start several processes.
+        lowered.append(int(phases[0]["durationNs"]))
     # The second time it only reads what was kept.
     assert lowered[1] < lowered[0] / 2
 
