@@ -66,8 +66,9 @@ std::string WorstText(const v1::OutputComparison& worst) {
   if (worst.output() < 0) return "";
   std::string shape;
   for (const int64_t size : worst.shape()) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", size);
-  std::string text = fmt::format("  its result, {}[{}], {} inputs: {}", worst.dtype(), shape, worst.input_set(),
-                                 ClassWord(worst.output_class()));
+  std::string text = fmt::format("  its result, {}[{}], {} inputs: ", worst.dtype(), shape, worst.input_set());
+  // What is correct at a looser level is told by its t*.
+  text += worst.output_class() == v1::CORRECT ? "not close enough" : ClassWord(worst.output_class());
   if (!worst.message().empty()) text += ", " + worst.message();
   if (worst.output_class() == v1::CORRECT || worst.output_class() == v1::ACCURACY) {
     text += fmt::format(", t* {}, largest difference {:.3g}, mean {:.3g}", CriticalT(worst.critical_t()),
