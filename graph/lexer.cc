@@ -1,5 +1,6 @@
 #include "graph/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -196,6 +197,12 @@ void Lexer::ReadPunctuation(size_t begin) {
 bool Lexer::AssignsAt(size_t position) const {
   const size_t next = text_.find_first_not_of(' ', position);
   return next != std::string_view::npos && text_[next] == '=' && (next + 1 == text_.size() || text_[next + 1] != '=');
+}
+
+size_t Lexer::ItemsAhead() const {
+  const std::string_view rest = text_.substr(position_);
+  const std::string_view list = rest.substr(0, rest.find(']'));
+  return 1 + static_cast<size_t>(std::count(list.begin(), list.end(), ','));
 }
 
 bool Lexer::IsTarget() const { return token_.kind == TokenKind::kName && token_.dot == 0 && AssignsAt(position_); }

@@ -48,6 +48,8 @@ class Lexer {
   // The same in parentheses: "(NAME) =".
   bool IsParenthesisedTarget() const;
   bool Is(TokenKind kind) const { return token_.kind == kind; }
+  // At the '[' of a list without lists in it: how many items it has at most.
+  size_t ItemsAhead() const;
 
   // Records the first error, at the current token or at another; always false.
   bool Fail(std::string_view message);

@@ -232,7 +232,7 @@ bool MetaParser::Data(TensorMeta* meta) {
     return true;
   }
   if (!lexer_.Is(Op("["))) return lexer_.Expected("None or '[' and a flat list of numbers");
-  meta->data.emplace();
+  meta->data.emplace().reserve(lexer_.ItemsAhead());
   do {
     lexer_.Advance();
     if (lexer_.Is(Op("]"))) break;
