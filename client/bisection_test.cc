@@ -262,7 +262,7 @@ TEST(Bisection, IsToldAsJson) {
   EXPECT_EQ(json.at("steps").as_array().at(0).at("criticalT"), "Infinity");
   EXPECT_EQ(json.at("worst").at("outputClass"), "ACCURACY");
   EXPECT_THAT(BisectionText(graph, bisection), HasSubstr("operation 5 of 8 departs"));
-  EXPECT_THAT(StepText(bisection.steps[0], 8), HasSubstr("first 8 of 8 operations: accuracy, t* never"));
+  EXPECT_THAT(StepText(bisection.steps[0], 8), HasSubstr("first 8 of 8 operations: depart: accuracy, t* never"));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ std::string StatementText(const BisectedGraph& graph, size_t operation) {
 std::string StepText(const BisectionStep& step, size_t operations) {
   return fmt::format("first {} of {} operations{}: {}", step.operations, operations,
                      step.operands ? ", with what the last takes" : "",
-                     step.departs  ? OutcomeText(step.outcome)
+                     step.departs  ? "depart: " + OutcomeText(step.outcome)
                      : step.usable ? "agree, t* " + CriticalT(step.outcome.critical_t())
                                    : "not usable: " + OutcomeText(step.outcome));
 }

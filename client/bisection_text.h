@@ -17,7 +17,7 @@ struct BisectedGraph {
 // The statement of an operation in the canonical model, on one line: "v5 = torch.cos(v4)".
 std::string StatementText(const BisectedGraph& graph, size_t operation);
 
-// "first 12 of 40 operations: accuracy, t* never".
+// "first 12 of 40 operations: depart: accuracy, t* never".
 std::string StepText(const BisectionStep& step, size_t operations);
 
 std::string BisectionText(const BisectedGraph& graph, const Bisection& bisection);
