@@ -72,7 +72,8 @@ def extract(
     torch._dynamo.utils.counters.clear()
     compiled = torch.compile(module, backend=capture, dynamic=dynamic, fullgraph=fullgraph)
     try:
-        with torch.no_grad():
+        # Recurrent layers are one operator each; TorchDynamo breaks the graph there by default.
+        with torch.no_grad(), torch._dynamo.config.patch(allow_rnn=True):
             if isinstance(inputs, Mapping):
                 compiled(**inputs)
             else:
