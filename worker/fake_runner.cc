@@ -69,7 +69,10 @@ json::object Describe(bool fork) {
 class Server {
  public:
   explicit Server(runner::Channel channel, bool fork, std::string trick = "none")
-      : channel_(std::move(channel)), fork_(fork), trick_(std::move(trick)), lowers_(trick_.starts_with("lower")) {}
+      : channel_(std::move(channel)),
+        fork_(fork),
+        trick_(std::move(trick)),
+        lowers_(trick_ == "lower" || trick_ == "lower-error") {}
 
   int Serve() {
     while (true) {
@@ -96,10 +99,26 @@ class Server {
     if (method == "describe") {
       json::object description = Describe(fork_);
       if (lowers_) description["methods"].as_array().emplace_back("lower");
+      const json::object other = {{"name", "elsewhere"},
+                                  {"version", "1"},
+                                  {"baseline", "eager"},
+                                  {"options", {{"type", "object"}, {"additionalProperties", false}}}};
+      if (trick_ == "lowered") {
+        description["compilers"].as_array().push_back(other);
+        description["compilers"].as_array().back().as_object()["lowered_by"] = "helper";
+      }
+      if (trick_ == "helper") {
+        description["name"] = "helper";
+        json::object for_others = other;
+        for_others["version"] = "1.helper";
+        for_others["options"] = description["compilers"].at(0).at("options");
+        description["lowers"] = json::array{for_others};
+      }
       return description;
     }
-    if (method == "lower") return Lower(request);
+    if (method == "lower") return trick_ == "helper" ? LowerForOthers(params, request) : Lower(request);
     if (method == "load" || method == "inputs") return Load(method, params, request);
+    if (method == "compile" && params.at("compiler").as_string() == "elsewhere") return CompileLowered(params, request);
     if (method == "compile") return Compile(params);
     if (method == "run") return Run(params, request);
     if (method == "pair") return Pair(params, request);
@@ -173,6 +192,30 @@ class Server {
     if (!cached) (void)!::write(keep.get(), "greetings", 9);
     lowered_ = true;
     return {{"lower_ns", 1000}, {"cached", cached}};
+  }
+
+  json::object LowerForOthers(const json::object& params, runner::Message& request) {
+    const runner::UniqueFd keep = request.TakeFd("keep");
+    const json::object& options = params.at("options").as_object();
+    const std::string trick(options.contains("trick") ? options.at("trick").as_string() : "none");
+    fprintf(stderr, "lowering for %s with trick %s\n", params.at("compiler").as_string().c_str(), trick.c_str());
+    if (!sets_.contains("public")) error_ = "bad_request";
+    if (trick == "compile-error") error_ = "compile_fail";
+    if (trick == "compile-abort") abort();
+    if (trick != "no-output") (void)!::write(keep.get(), trick.data(), trick.size());
+    return {{"lower_ns", 7'000'000}, {"cached", false}, {"peak_memory_bytes", 8192}};
+  }
+
+  // What was lowered is the trick.
+  json::object CompileLowered(const json::object& params, runner::Message& request) {
+    const runner::UniqueFd file = request.TakeFd("lowered");
+    char trick[64] = {};
+    if (!file.valid() || ::pread(file.get(), trick, sizeof(trick) - 1, 0) <= 0 ||
+        !params.at("options").as_object().empty()) {
+      error_ = "bad_request";
+      return {};
+    }
+    return Compile({{"compiler", "fake"}, {"options", {{"trick", trick}}}});
   }
 
   json::object Artifact(runner::Message& request) {
@@ -362,7 +405,8 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
-  if (mode.starts_with("--lower")) return Server(std::move(channel), false, mode.substr(2)).Serve();
+  if (mode.starts_with("--lower") || mode == "--helper")
+    return Server(std::move(channel), false, mode.substr(2)).Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },
                         [](runner::Channel child) { return Server(std::move(child), true).Serve(); }};

@@ -1,5 +1,7 @@
 #include "worker/runner_check.h"
 
+#include <sys/stat.h>
+
 #include <boost/asio/io_context.hpp>
 #include <optional>
 
@@ -43,9 +45,10 @@ class Check {
   }
 
   std::vector<CheckResult> Run() {
-    if (Describe() && StartTrial() && WrongRequests() && Load() && Lower()) {
+    // What another runner lowers for is left out: that one is not here.
+    if (Describe() && StartTrial() && WrongRequests() && Load() && Lower() && LowerForOthers()) {
       for (const v1::Compiler& compiler : known_.offer.compilers()) {
-        if (!Compiler(compiler.name())) break;
+        if (!known_.lowered_by.contains(compiler.name()) && !Compiler(compiler.name())) break;
       }
     }
     if (process_ && process_->alive()) End();
@@ -127,6 +130,25 @@ class Check {
     return Note("lower: lower_ns", time && time->is_int64() && time->get_int64() >= 0,
                 "must be an integer of 0 or more") ||
            process_->alive();
+  }
+
+  bool LowerForOthers() {
+    for (const v1::Compiler& compiler : known_.lowers_for) {
+      const std::string what = fmt::format("lower for {}", compiler.name());
+      absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
+      if (!keep.ok()) return Note(what, false, std::string(keep.status().message()));
+      Outcome<Reply> lowered = process_->Call("lower", {{"compiler", compiler.name()}, {"options", json::object()}},
+                                              {{"keep", keep->fd()}}, Limit());
+      if (!Note(what, lowered.ok(), lowered.failure().message)) {
+        if (!process_->alive()) return false;
+        continue;
+      }
+      struct stat info {};
+      Note(what + ": it wrote something", ::fstat(keep->fd(), &info) == 0 && info.st_size > 0, "`keep` is empty");
+      const json::value* time = lowered->result.if_contains("lower_ns");
+      Note(what + ": lower_ns", time && time->is_int64() && time->get_int64() >= 0, "must be an integer of 0 or more");
+    }
+    return true;
   }
 
   std::optional<runner::TensorBytes> RunOnce(const std::string& compiler, int64_t handle, const std::string& set) {

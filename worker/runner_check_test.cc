@@ -22,7 +22,7 @@ std::vector<CheckResult> Check(std::vector<std::string> arguments) {
 }
 
 TEST(RunnerCheckTest, AGoodRunnerPasses) {
-  for (const char* mode : {"", "--fork", "--lower"}) {
+  for (const char* mode : {"", "--fork", "--lower", "--lowered", "--helper"}) {
     const std::vector<CheckResult> results = Check({mode});
     EXPECT_GT(results.size(), 20u);
     for (const CheckResult& result : results) EXPECT_TRUE(result.passed) << result.what << ": " << result.message;

@@ -48,11 +48,10 @@ absl::Status CheckSchema(const std::string& compiler, const json::object& schema
   return absl::OkStatus();
 }
 
-absl::Status ReadCompiler(const json::value& value, KnownRunner& runner) {
+absl::Status ReadCompiler(const json::value& value, v1::Compiler& compiler) {
   const json::object* object = value.if_object();
   if (object == nullptr || TextOf(*object, "name").empty())
-    return Wrong("each of compilers must be an object with a name");
-  v1::Compiler& compiler = *runner.offer.add_compilers();
+    return Wrong("each of compilers and lowers must be an object with a name");
   compiler.set_name(TextOf(*object, "name"));
   compiler.set_version(TextOf(*object, "version"));
   compiler.set_baseline(TextOf(*object, "baseline"));
@@ -91,6 +90,8 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
   v1::Runner& offer = runner.offer;
   offer.Clear();
   runner.devices.clear();
+  runner.lowered_by.clear();
+  runner.lowers_for.clear();
   offer.set_name(TextOf(description, "name"));
   offer.set_version(TextOf(description, "version"));
   offer.set_build(TextOf(description, "build"));
@@ -114,7 +115,17 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
     return Wrong("compilers must be a list with at least one");
   }
   for (const json::value& compiler : compilers->get_array()) {
-    if (absl::Status read = ReadCompiler(compiler, runner); !read.ok()) return read;
+    v1::Compiler& read = *offer.add_compilers();
+    if (absl::Status status = ReadCompiler(compiler, read); !status.ok()) return status;
+    if (const std::string other = TextOf(compiler.get_object(), "lowered_by"); !other.empty()) {
+      runner.lowered_by[read.name()] = other;
+    }
+  }
+  if (const json::value* lowers = description.if_contains("lowers")) {
+    if (!lowers->is_array()) return Wrong("lowers must be a list");
+    for (const json::value& compiler : lowers->get_array()) {
+      if (absl::Status read = ReadCompiler(compiler, runner.lowers_for.emplace_back()); !read.ok()) return read;
+    }
   }
   const json::value* devices = description.if_contains("devices");
   if (devices == nullptr || !devices->is_array()) return Wrong("devices must be a list");
@@ -124,6 +135,43 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
     if (kinds.insert(runner.devices.back().kind()).second) offer.add_device_kinds(runner.devices.back().kind());
   }
   return absl::OkStatus();
+}
+
+const KnownRunner* LoweringRunner(const std::vector<KnownRunner>& runners, const KnownRunner& runner,
+                                  const std::string& compiler) {
+  const auto by = runner.lowered_by.find(compiler);
+  if (by == runner.lowered_by.end()) return nullptr;
+  for (const KnownRunner& other : runners) {
+    const bool has = std::any_of(other.lowers_for.begin(), other.lowers_for.end(),
+                                 [&](const v1::Compiler& lowered) { return lowered.name() == compiler; });
+    if (has && other.offer.name() == by->second && other.config.environment == runner.config.environment &&
+        other.config.venv == runner.config.venv) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> LinkLowering(std::vector<KnownRunner>& runners) {
+  std::vector<std::string> missing;
+  for (KnownRunner& runner : runners) {
+    auto& compilers = *runner.offer.mutable_compilers();
+    for (int i = compilers.size() - 1; i >= 0; --i) {
+      if (!runner.lowered_by.contains(compilers[i].name())) continue;
+      const KnownRunner* other = LoweringRunner(runners, runner, compilers[i].name());
+      if (other == nullptr) {
+        missing.push_back(compilers[i].name());
+        compilers.DeleteSubrange(i, 1);
+        continue;
+      }
+      for (const v1::Compiler& lowered : other->lowers_for) {
+        if (lowered.name() != compilers[i].name()) continue;
+        compilers[i].set_version(lowered.version());
+        *compilers[i].mutable_options() = lowered.options();
+      }
+    }
+  }
+  return missing;
 }
 
 RunnerPool::~RunnerPool() {

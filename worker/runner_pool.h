@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -24,8 +25,10 @@ struct KnownRunner {
   v1::Runner offer;
   std::vector<v1::Device> devices;
   bool forks = false;
-  bool pairs = false;   // has `pair`
-  bool lowers = false;  // has `lower`
+  bool pairs = false;                             // has `pair`
+  bool lowers = false;                            // has `lower`, for its own compilers
+  std::map<std::string, std::string> lowered_by;  // compilers that another runner lowers for: its name
+  std::vector<v1::Compiler> lowers_for;           // compilers of other runners that it lowers for
 };
 
 struct TrialProcess {
@@ -60,6 +63,14 @@ class RunnerPool {
   MemoryGroups* groups_;
   std::vector<Parent> parents_;
 };
+
+// The runner that lowers for a compiler of `runner`, in the same environment; nullptr where there is none.
+const KnownRunner* LoweringRunner(const std::vector<KnownRunner>& runners, const KnownRunner& runner,
+                                  const std::string& compiler);
+
+// Gives compilers that another runner lowers for the options and the version that it told, and takes those out of the
+// offers for which there is no such runner. Their names.
+std::vector<std::string> LinkLowering(std::vector<KnownRunner>& runners);
 
 // Reads a reply to `describe` into `runner`. InvalidArgument says which part breaks the protocol.
 absl::Status ReadDescription(const boost::json::object& description, KnownRunner& runner);

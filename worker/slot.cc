@@ -71,6 +71,9 @@ absl::StatusOr<std::vector<KnownRunner>> Slot::Describe(std::stop_token stop) {
         if (first.ok()) first = runner.status();
       }
     }
+    for (const std::string& compiler : LinkLowering(runners)) {
+      spdlog::warn("{} is not offered: no runner of its environment lowers graphs for it", compiler);
+    }
     if (runners.empty()) {
       promise.set_value(first.ok()
                             ? absl::InvalidArgumentError("the worker's configuration names no runner: add [[runner]]")

@@ -194,6 +194,7 @@ class Trial {
         return Infrastructure(fmt::format("the runner environment {} of worker {} is {} and the target wants {}",
                                           environment, context_.config.name, hash, arm.target.environment_hash()));
       }
+      arm.lowering = LoweringRunner(context_.runners, *arm.runner, arm.target.compiler());
       arm.target.set_environment(environment);
       arm.target.set_environment_hash(hash);
       *arm.told.mutable_target() = arm.target;
@@ -202,8 +203,14 @@ class Trial {
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
     }
     shared_ = arms_[0].runner == arms_[1].runner && !assignment_.policy().two_processes();
-    std::vector<const KnownRunner*> runners = {arms_[kBaselineArm].runner};
-    if (arms_[0].runner != arms_[1].runner) runners.push_back(arms_[kCandidateArm].runner);
+    std::vector<const KnownRunner*> runners;
+    for (const TrialArm& arm : arms_) {
+      for (const KnownRunner* runner : {arm.runner, arm.lowering}) {
+        if (runner != nullptr && std::find(runners.begin(), runners.end(), runner) == runners.end()) {
+          runners.push_back(runner);
+        }
+      }
+    }
     TellEnvironment(ForTrial(context_.environment, context_.device, runners));
     return true;
   }
@@ -296,10 +303,12 @@ class Trial {
     arms_[arm].process->Continue();
   }
 
+  json::object GraphToLoad() const {
+    return {{"hash", assignment_.graph_hash()}, {"model", graph::CanonicalModel(graph_, context_.device.kind())}};
+  }
+
   std::optional<ArmFailure> Load(int arm) {
-    const json::object graph = {{"hash", assignment_.graph_hash()},
-                                {"model", graph::CanonicalModel(graph_, context_.device.kind())}};
-    return steps_.Load(arms_[arm], graph, context_.device.id(), *inputs_, lock_.get(),
+    return steps_.Load(arms_[arm], GraphToLoad(), context_.device.id(), *inputs_, lock_.get(),
                        shared_ ? "load" : fmt::format("load.{}", kArmNames[arm]));
   }
 
@@ -312,10 +321,29 @@ class Trial {
       arms_[arm].told.set_load_ns(arms_[kBaselineArm].told.load_ns());
       arms_[arm].mutates = arms_[kBaselineArm].mutates;
     }
-    if (auto failure = steps_.Compile(arms_[arm], kArmNames[arm])) {
-      return Fail(arm, v1::COMPILE_FAIL, *failure);
-    }
+    if (auto failure = Compile(arm)) return Fail(arm, v1::COMPILE_FAIL, *failure);
     return true;
+  }
+
+  std::optional<ArmFailure> Compile(int arm) {
+    if (arms_[arm].lowering != nullptr) {
+      if (auto failure = LowerElsewhere(arm)) return failure;
+    }
+    return steps_.Compile(arms_[arm], kArmNames[arm]);
+  }
+
+  // In a process of its own, which is gone when calls are timed.
+  std::optional<ArmFailure> LowerElsewhere(int arm) {
+    phases_.Begin("start", /*harness=*/true);
+    absl::StatusOr<TrialProcess> started = context_.pool.Start(*arms_[arm].lowering, memory_limit_, stop_);
+    if (!started.ok()) return ArmFailure{{CallFailure::Kind::kParentEnded, "", Text(started.status())}};
+    RunnerProcess& process = *started->process;
+    std::optional<ArmFailure> failure =
+        steps_.LowerElsewhere(process, arms_[arm], GraphToLoad(), context_.device.id(), *inputs_, lock_.get(),
+                              fmt::format("lower.{}", kArmNames[arm]));
+    process.Kill();
+    if (failure) m_.set_evidence(process.Output());
+    return failure;
   }
 
   // The baseline goes before the candidate in all: what ends the process later is then not the baseline's doing.
@@ -470,7 +498,7 @@ class Trial {
     if (!StartProcesses(/*baseline_only=*/true)) return false;
     TrialArm& baseline = arms_[kBaselineArm];
     std::optional<ArmFailure> failure = Load(kBaselineArm);
-    if (!failure) failure = steps_.Compile(baseline, kArmNames[kBaselineArm]);
+    if (!failure) failure = Compile(kBaselineArm);
     if (!failure) failure = steps_.Run(baseline, "run.baseline");
     if (failure) return Fail(kBaselineArm, v1::EAGER_FAIL, *failure);
     Fail(kCandidateArm, v1::RUNTIME_FAIL, {sample.failure});

@@ -58,6 +58,18 @@ absl::StatusOr<runner::MemoryFile> SealedFile(std::string_view bytes) {
   return file;
 }
 
+// The parameters of `compile` and of `lower` for another runner.
+json::object CompilerOf(const v1::Target& target) {
+  json::object params = {{"compiler", target.compiler()}, {"options", json::object()}};
+  if (target.has_options()) {
+    std::string text;
+    boost::system::error_code error;
+    if (!google::protobuf::util::MessageToJsonString(target.options(), &text).ok()) text = "{}";
+    params["options"] = json::parse(text, error);
+  }
+  return params;
+}
+
 std::string Compress(std::string_view bytes) {
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
@@ -107,25 +119,56 @@ std::optional<ArmFailure> ArmSteps::Lower(TrialArm& arm, const std::string& phas
   return std::nullopt;
 }
 
+std::optional<ArmFailure> ArmSteps::LowerElsewhere(RunnerProcess& process, TrialArm& arm, const json::object& graph,
+                                                   const std::string& device, const InputSets& inputs, int lock,
+                                                   const std::string& phase) {
+  phases_.Begin(phase, /*harness=*/false);
+  Outcome<Reply> loaded =
+      process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
+                   {{"tensors", inputs.public_set.fd()}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  if (!loaded.ok()) return ArmFailure{loaded.failure()};
+  absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
+  if (!keep.ok()) return Broken(std::string(keep.status().message()));
+  Outcome<Reply> lowered =
+      process.Call("lower", CompilerOf(arm.target), {{"keep", keep->fd()}}, After(limits_.compile_seconds), stop_);
+  if (!lowered.ok()) return ArmFailure{lowered.failure()};
+  const int64_t load_ns = Integer(loaded->result, "load_ns"), lower_ns = Integer(lowered->result, "lower_ns");
+  if (load_ns < 0 || lower_ns < 0) return Broken("load must give load_ns and lower lower_ns");
+  phases_.AddRunnerTime(load_ns + lower_ns);
+  const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
+  if (!bytes || bytes->empty()) {
+    return Broken(fmt::format("lower wrote {}", bytes ? "nothing"
+                                                      : fmt::format("more than {} bytes, or what cannot be read",
+                                                                    LoweredStore::kMaximumEntryBytes)));
+  }
+  absl::StatusOr<runner::MemoryFile> sealed = SealedFile(*bytes);
+  if (!sealed.ok()) return Broken(std::string(sealed.status().message()));
+  arm.lowered = *std::move(sealed);
+  arm.lower_ns = lower_ns;
+  arm.lower_peak_bytes = std::max<int64_t>(Integer(lowered->result, "peak_memory_bytes"), 0);
+  return std::nullopt;
+}
+
 std::optional<ArmFailure> ArmSteps::Compile(TrialArm& arm, const std::string& name) {
   if (arm.runner->lowers) {
     if (auto failure = Lower(arm, "lower." + name)) return failure;
   }
   phases_.Begin("compile." + name, /*harness=*/false);
-  json::object params = {{"compiler", arm.target.compiler()}, {"options", json::object()}};
-  if (arm.target.has_options()) {
-    std::string text;
-    boost::system::error_code error;
-    if (!google::protobuf::util::MessageToJsonString(arm.target.options(), &text).ok()) text = "{}";
-    params["options"] = json::parse(text, error);
+  json::object params = CompilerOf(arm.target);
+  std::vector<NamedFd> fds;
+  if (arm.lowered) {
+    params["options"] = json::object();  // they were the lowering's
+    fds.push_back({"lowered", arm.lowered->fd()});
   }
-  Outcome<Reply> compiled = arm.process->Call("compile", std::move(params), {}, After(limits_.compile_seconds), stop_);
+  Outcome<Reply> compiled = arm.process->Call("compile", std::move(params), fds, After(limits_.compile_seconds), stop_);
+  arm.lowered.reset();
   if (!compiled.ok()) return ArmFailure{compiled.failure()};
   arm.handle = Integer(compiled->result, "handle");
   const int64_t compile_ns = Integer(compiled->result, "compile_ns");
   if (arm.handle < 0 || compile_ns < 0) return Broken("compile must give handle and compile_ns");
-  arm.told.set_compile_ns(compile_ns);
-  arm.told.set_peak_memory_bytes(std::max<int64_t>(Integer(compiled->result, "peak_memory_bytes"), 0));
+  // A graph that another runner compiled was compiled there: the rest is loading.
+  arm.told.set_compile_ns(compile_ns + arm.lower_ns);
+  arm.told.set_peak_memory_bytes(std::max(Integer(compiled->result, "peak_memory_bytes"), arm.lower_peak_bytes));
   arm.told.clear_artifacts();
   if (const json::value* artifacts = compiled->result.if_contains("artifacts"); artifacts && artifacts->is_array()) {
     for (const json::value& value : artifacts->get_array()) {

@@ -37,11 +37,14 @@ struct ArmLimits {
 struct TrialArm {
   v1::Target target;
   const KnownRunner* runner = nullptr;
+  const KnownRunner* lowering = nullptr;  // another runner that lowers for this compiler
   std::shared_ptr<RunnerProcess> process;
   bool isolated = false;
   int64_t handle = 0;
   bool mutates = false;
   std::string lowered_key;                                    // of the graph that is loaded, in LoweredStore
+  std::optional<runner::MemoryFile> lowered;                  // what the other runner made
+  int64_t lower_ns = 0, lower_peak_bytes = 0;                 // … and what that took
   v1::Arm told;                                               // for the measurement
   std::array<std::optional<runner::TensorBytes>, 2> outputs;  // of the public and of the secret set
   std::vector<double> call_seconds;                           // of the calls so far, in this process
@@ -58,6 +61,10 @@ class ArmSteps {
   // Sends graph and tensors; the secret set too. `lock` is the device lock that the process keeps.
   std::optional<ArmFailure> Load(TrialArm& arm, const boost::json::object& graph, const std::string& device,
                                  const InputSets& inputs, int lock, const std::string& phase);
+  // Has `process`, of the runner `arm.lowering`, lower the graph for the arm's compiler.
+  std::optional<ArmFailure> LowerElsewhere(RunnerProcess& process, TrialArm& arm, const boost::json::object& graph,
+                                           const std::string& device, const InputSets& inputs, int lock,
+                                           const std::string& phase);
   // `name` is the arm's. A runner that lowers does so before, in a phase of its own.
   std::optional<ArmFailure> Compile(TrialArm& arm, const std::string& name);
   // One call on each input set; keeps the outputs.

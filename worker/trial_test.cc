@@ -267,6 +267,55 @@ TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
   EXPECT_THAT(m.message(), HasSubstr("the fake runner says compile_fail"));
 }
 
+TEST_F(TrialTest, ACompilerThatAnotherRunnerLowersFor) {
+  AddRunner("default", {"--lowered"});
+  EXPECT_EQ(LinkLowering(runners_), std::vector<std::string>{"elsewhere"}) << "nobody lowers for it";
+  runners_.clear();
+  AddRunner("default", {"--lowered"});
+  AddRunner("default", {"--helper"});
+  EXPECT_TRUE(LinkLowering(runners_).empty());
+  const v1::Compiler& offered = runners_[0].offer.compilers(2);
+  EXPECT_EQ(offered.name(), "elsewhere");
+  EXPECT_EQ(offered.version(), "1.helper");
+  EXPECT_TRUE(offered.options().fields().contains("properties"));
+
+  v1::Assignment assignment = Assign("none");
+  assignment.mutable_candidate()->set_compiler("elsewhere");
+  assignment.mutable_candidate()->set_runner("fake");
+  assignment.mutable_baseline()->set_runner("fake");
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), v1::CORRECT) << m.message();
+  EXPECT_TRUE(m.timing().one_process()) << "the process that lowered is not an arm's";
+  EXPECT_EQ(m.candidate().target().runner(), "fake");
+  EXPECT_EQ(m.candidate().target().version(), "1.helper");
+  EXPECT_EQ(m.candidate().compile_ns(), 7'001'000) << "both runners' parts";
+  EXPECT_EQ(m.candidate().peak_memory_bytes(), 8192);
+  EXPECT_EQ(m.baseline().compile_ns(), 1000);
+  EXPECT_THAT(PhaseNames(m), testing::IsSupersetOf({"lower.candidate", "compile.candidate"}));
+  EXPECT_THAT(m.environment().DebugString(), HasSubstr("helper")) << "it decides what is timed, too";
+
+  // What goes wrong there is the candidate's, with that process's output.
+  struct {
+    const char* trick;
+    v1::FailureDetail detail;
+  } const cases[] = {{"compile-error", v1::ERROR}, {"compile-abort", v1::SIGNAL}, {"no-output", v1::PROTOCOL}};
+  for (const auto& [trick, detail] : cases) {
+    (*assignment.mutable_candidate()->mutable_options()->mutable_fields())["trick"].set_string_value(trick);
+    const v1::Measurement failed = Measure(assignment);
+    EXPECT_EQ(failed.outcome_class(), v1::COMPILE_FAIL) << trick;
+    EXPECT_EQ(failed.detail(), detail) << trick;
+    EXPECT_EQ(failed.failed_phase(), "lower.candidate") << trick;
+    EXPECT_THAT(failed.evidence(), HasSubstr(std::string("lowering for elsewhere with trick ") + trick));
+  }
+
+  // As a baseline, a failure is the baseline's.
+  assignment = Assign("none", "default", "compile-error");
+  assignment.mutable_candidate()->set_runner("fake");
+  assignment.mutable_baseline()->set_compiler("elsewhere");
+  assignment.mutable_baseline()->set_runner("fake");
+  EXPECT_EQ(Measure(assignment).outcome_class(), v1::EAGER_FAIL);
+}
+
 struct Case {
   const char* trick;
   v1::OutcomeClass outcome_class;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/text.h"
+#include "runner/torch/aot_package.h"
 #include "runner/torch/torchscript.h"
 
 namespace assay::torch_runner {
@@ -40,6 +41,17 @@ class Scripted : public Compiled {
 
  private:
   TorchScript script_;
+};
+
+class Packaged : public Compiled {
+ public:
+  explicit Packaged(std::unique_ptr<AotPackage> package) : package_(std::move(package)) {}
+  std::vector<c10::IValue> Call(std::span<const at::Tensor> inputs) override { return package_->Run(inputs); }
+  int warm_up_calls() const override { return 1; }
+  std::string Text() const override { return package_->source(); }
+
+ private:
+  const std::unique_ptr<AotPackage> package_;
 };
 
 // A boolean option.
@@ -86,24 +98,35 @@ json::array DescribeCompilers() {
           {{"name", "torchscript"},
            {"version", TORCH_VERSION},
            {"baseline", "eager"},
-           {"options", Schema(std::move(flags))}}};
+           {"options", Schema(std::move(flags))}},
+          {{"name", "inductor-aot"},
+           {"version", TORCH_VERSION},
+           {"baseline", "eager"},
+           {"lowered_by", "python"},
+           {"options", Schema({})}}};
 }
 
-absl::StatusOr<std::unique_ptr<Compiled>> Compile(std::string_view compiler, const json::object& options,
-                                                  const std::shared_ptr<const Program>& program,
-                                                  std::span<const at::Tensor> inputs,
-                                                  const std::vector<bool>& constant) {
-  if (compiler == "eager") {
-    if (!options.empty()) return absl::InvalidArgumentError("eager has no options");
-    return std::make_unique<Eager>(program);
-  }
+absl::StatusOr<std::unique_ptr<Compiled>> Compile(const CompileRequest& request) {
+  const std::string& compiler = request.compiler;
   if (compiler == "torchscript") {
-    absl::StatusOr<TorchScriptOptions> parsed = ParseOptions(options);
+    absl::StatusOr<TorchScriptOptions> parsed = ParseOptions(request.options);
     if (!parsed.ok()) return parsed.status();
-    return std::make_unique<Scripted>(*program, inputs, constant, *parsed);
+    return std::make_unique<Scripted>(*request.program, request.inputs, request.constant, *parsed);
   }
-  return absl::InvalidArgumentError(
-      graph::Cat("this runner has no compiler \"", compiler, "\"; it has eager and torchscript"));
+  if (compiler != "eager" && compiler != "inductor-aot") {
+    return absl::InvalidArgumentError(
+        graph::Cat("this runner has no compiler \"", compiler, "\"; it has eager, torchscript and inductor-aot"));
+  }
+  if (!request.options.empty()) return absl::InvalidArgumentError(graph::Cat(compiler, " has no options here"));
+  if (compiler == "eager") return std::make_unique<Eager>(request.program);
+  if (!request.lowered) {
+    return absl::InvalidArgumentError(
+        "inductor-aot needs the descriptor \"lowered\": the package that the Python runner's `lower` made");
+  }
+  absl::StatusOr<std::unique_ptr<AotPackage>> package =
+      AotPackage::Load(*request.lowered, request.names, request.device);
+  if (!package.ok()) return package.status();
+  return std::make_unique<Packaged>(*std::move(package));
 }
 
 }  // namespace assay::torch_runner

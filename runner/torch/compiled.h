@@ -4,11 +4,14 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <c10/core/Device.h>
 
 #include <boost/json.hpp>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,11 +34,19 @@ class Compiled {
 // `describe.compilers`.
 boost::json::array DescribeCompilers();
 
-// Compiles with the compiler of that name. InvalidArgument for a compiler or an option that DescribeCompilers() does
-// not list; throws what the compiler throws.
-absl::StatusOr<std::unique_ptr<Compiled>> Compile(std::string_view compiler, const boost::json::object& options,
-                                                  const std::shared_ptr<const Program>& program,
-                                                  std::span<const at::Tensor> inputs,
-                                                  const std::vector<bool>& constant);
+// What a compiler is given.
+struct CompileRequest {
+  std::string compiler;
+  boost::json::object options;
+  std::shared_ptr<const Program> program;
+  c10::Device device;
+  std::span<const at::Tensor> inputs;       // of the set `public`
+  const std::vector<bool>& constant;        // parameters that may be frozen
+  std::span<const std::string> names;       // of the parameters
+  std::optional<std::string_view> lowered;  // what another runner made of the graph
+};
+
+// InvalidArgument for a compiler or an option that DescribeCompilers() does not list; throws what the compiler throws.
+absl::StatusOr<std::unique_ptr<Compiled>> Compile(const CompileRequest& request);
 
 }  // namespace assay::torch_runner

@@ -110,7 +110,19 @@ def tensor_file(values: Mapping[str, torch.Tensor]) -> int:
         if tensor.numel():
             raw = tensor.reshape(-1).view(torch.uint8).numpy()
             tensor_files._write(fd, memoryview(raw), 8 + len(text) + offset)
+    _seal(fd)
+    return fd
+
+
+def _seal(fd: int) -> None:
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+
+
+def sealed(data: bytes) -> int:
+    """A sealed memory file of these bytes."""
+    fd = memory_file()
+    tensor_files.write_bytes(fd, data)
+    _seal(fd)
     return fd
 
 

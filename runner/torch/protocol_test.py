@@ -56,7 +56,8 @@ def test_describe(runner, trial) -> None:
         answer, _ = peer.call("describe")
         assert (answer["protocol"], answer["name"], answer["version"], answer["fork"]) == (1, "torch", torch.__version__.split("+")[0], True)
         assert answer["build"] and answer["devices"][0]["id"] == "cpu" and answer["devices"][0]["memory_bytes"] > 0
-        assert [compiler["name"] for compiler in answer["compilers"]] == ["eager", "torchscript"]
+        assert [compiler["name"] for compiler in answer["compilers"]] == ["eager", "torchscript", "inductor-aot"]
+        assert answer["compilers"][2]["lowered_by"] == "python"
         for compiler in answer["compilers"]:
             assert compiler["baseline"] == "eager" and compiler["options"]["additionalProperties"] is False
             assert all(option["type"] == "boolean" for option in compiler["options"]["properties"].values())

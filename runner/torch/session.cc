@@ -159,7 +159,7 @@ Session::Json Session::Answer(const std::string& method, const Json& params, run
   if (method == "describe") return Describe();
   if (method == "load") return Load(params, message);
   if (method == "inputs") return AddInputs(params, message);
-  if (method == "compile") return CompileGraph(params);
+  if (method == "compile") return CompileGraph(params, message);
   if (method == "run") return RunOnce(params, message);
   if (method == "pair") return Pair(params, message);
   if (method == "artifact") return Artifact(params, message);
@@ -212,6 +212,7 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   loaded->graph = std::move(*graph);
   for (const graph::Parameter& parameter : loaded->graph.parameters) {
     loaded->constant.push_back(parameter.annotation == graph::Annotation::kParameter);
+    loaded->names.push_back(parameter.name);
   }
   Check(loaded->inputs.SetPublic(loaded->graph, std::move(tensors)), "bad_request");
   at::manual_seed(kSeed);
@@ -234,7 +235,7 @@ Session::Json Session::AddInputs(const Json& params, runner::Message& message) {
   return {};
 }
 
-Session::Json Session::CompileGraph(const Json& params) {
+Session::Json Session::CompileGraph(const Json& params, runner::Message& message) {
   const std::string compiler = String(params, "compiler");
   Json options;
   if (const json::value* given = params.if_contains("options")) {
@@ -242,11 +243,20 @@ Session::Json Session::CompileGraph(const Json& params) {
     options = given->get_object();
   }
   Loaded& here = loaded();
+  runner::Mapping mapping;
+  std::optional<std::string_view> lowered;
+  if (const runner::UniqueFd fd = message.TakeFd("lowered"); fd.valid()) {
+    absl::StatusOr<runner::Mapping> mapped = runner::MapPrivate(fd.get());
+    Check(mapped.status(), "bad_request");
+    mapping = *std::move(mapped);
+    lowered.emplace(reinterpret_cast<const char*>(mapping.bytes().data()), mapping.bytes().size());
+  }
   const std::string set(kPublicSet);
   Restore(set);
   Synchronize(here.device);
   const Clock::time_point start = Clock::now();
-  absl::StatusOr<std::unique_ptr<Compiled>> made = Compile(compiler, options, here.program, SetOf(set), here.constant);
+  absl::StatusOr<std::unique_ptr<Compiled>> made =
+      Compile({compiler, options, here.program, here.device, SetOf(set), here.constant, here.names, lowered});
   Check(made.status(), "bad_request");
   int64_t restoring = 0;
   for (int i = 0; i < (*made)->warm_up_calls(); ++i) {

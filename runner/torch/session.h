@@ -35,14 +35,15 @@ class Session {
     c10::Device device;
     Inputs inputs;
     std::shared_ptr<const Program> program;
-    std::vector<bool> constant;  // parameters that may be frozen
+    std::vector<bool> constant;      // parameters that may be frozen
+    std::vector<std::string> names;  // of the parameters
   };
 
   // Each answers one request: a result, or an Error thrown as Failure.
   Json Answer(const std::string& method, const Json& params, runner::Message& message);
   Json Load(const Json& params, runner::Message& message);
   Json AddInputs(const Json& params, runner::Message& message);
-  Json CompileGraph(const Json& params);
+  Json CompileGraph(const Json& params, runner::Message& message);
   Json RunOnce(const Json& params, runner::Message& message);
   Json Pair(const Json& params, runner::Message& message);
   Json Artifact(const Json& params, runner::Message& message);

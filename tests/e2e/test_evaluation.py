@@ -40,9 +40,10 @@ def evaluations(assay, few) -> dict[str, dict]:
 
 def test_targets_of_both_runners(assay):
     offered = {t["target"]["compiler"]: t for t in assay.json("targets")["targets"]}
-    assert {"eager", "torchscript", "eager-python", "inductor"} <= offered.keys()
+    assert {"eager", "torchscript", "eager-python", "inductor", "inductor-aot"} <= offered.keys()
     assert offered["inductor"]["baseline"] == "eager-python"
-    assert offered["torchscript"]["baseline"] == "eager"
+    assert offered["torchscript"]["baseline"] == offered["inductor-aot"]["baseline"] == "eager"
+    assert offered["inductor-aot"]["target"]["runner"] == "torch" and "mode" in offered["inductor-aot"]["optionsSchema"]["properties"]
     assert offered["inductor"]["optionsSchema"]["additionalProperties"] is False
     assert "inductor" in assay.run("targets").stdout
     (worker,) = assay.json("workers")["workers"]
@@ -97,6 +98,22 @@ def test_show_has_the_phases_and_what_is_the_harness(assay, evaluations, target)
     text = assay.run("show", evaluations[target]["id"], "mlp").stdout
     for word in ("speed-up", "phases", "outputs", "environment", "Assay's own"):
         assert word in text
+
+
+def test_inductor_aot_is_timed_without_python_beside_the_c_plus_plus_eager(assay, few):
+    graphs = ["in_place", "mlp"]
+    evaluation = assay.json(
+        "evaluate", "--suite", few, "--target", "inductor-aot", "--graphs", ",".join(graphs), "--policy", "sweep", "--wait", timeout=1200)
+    outcomes = assay.json("results", evaluation["id"])["outcomes"]
+    assert [(o["graph"], o["outcomeClass"]) for o in outcomes] == [(name, "CORRECT") for name in graphs], outcomes
+    for name in graphs:
+        (measurement,) = assay.json("show", evaluation["id"], name)["measurements"]
+        assert measurement["candidate"]["target"]["runner"] == measurement["baseline"]["target"]["runner"] == "torch"
+        assert measurement["timing"]["oneProcess"]
+        phases = {p["name"]: int(p["durationNs"]) for p in measurement["phases"] if not p.get("harness")}
+        # The compilation is the Python runner's; the rest is loading.
+        assert phases["lower.candidate"] > phases["compile.candidate"]
+        assert int(measurement["candidate"]["compileNs"]) > phases["compile.candidate"]
 
 
 @needs_xla

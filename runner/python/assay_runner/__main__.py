@@ -19,18 +19,23 @@ os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 import torch  # noqa: E402
 
 import assay_runner  # noqa: E402
-from assay_runner import compilers, devices, parent, session, toolchain, trial  # noqa: E402
+from assay_runner import aot, compilers, devices, parent, session, toolchain, trial  # noqa: E402
 from assay_runner.channel import Channel  # noqa: E402
 
 
-def build() -> str:
-    """Identifies the code that runs: PyTorch's commit, Python, and this package's own text."""
+def source() -> str:
+    """Identifies this package's own text."""
     text = hashlib.sha256()
     for path in sorted(pathlib.Path(__file__).parent.glob("*.py")):
         if not path.name.endswith("_test.py"):
             text.update(path.read_bytes())
+    return text.hexdigest()
+
+
+def build() -> str:
+    """Identifies the code that runs: PyTorch's commit, Python, and this package's own text."""
     python = ".".join(map(str, sys.version_info[:3]))
-    return f"torch {torch.__version__} {torch.version.git_version}; python {python}; assay_runner {text.hexdigest()[:16]}"
+    return f"torch {torch.__version__} {torch.version.git_version}; python {python}; assay_runner {source()[:16]}"
 
 
 def description(fork: bool) -> dict[str, object]:
@@ -44,6 +49,7 @@ def description(fork: bool) -> dict[str, object]:
         "fork": fork,
         "methods": sorted({*session.METHODS, *(parent.METHODS if fork else ())}),
         "compilers": compilers.describe(cuda),
+        "lowers": aot.describe(cuda, source()),
         "devices": found,
         "clocks": ["host", "device"] if cuda else ["host"],
     }

@@ -68,7 +68,7 @@ def compile_graph(graph: Graph, compiler: str, options: object, folder: str) -> 
         schemas.check(schemas.EAGER, options)
         start = time.perf_counter_ns()
         module = graph.module()
-        return Compiled(module, graph.arguments, time.perf_counter_ns() - start, _peak_memory(graph.device))
+        return Compiled(module, graph.arguments, time.perf_counter_ns() - start, peak_memory(graph.device))
     if compiler == INDUCTOR:
         checked = schemas.check(schemas.inductor(graph.device.type == "cuda"), options)
         return _inductor(graph, checked, folder)
@@ -89,20 +89,20 @@ def _inductor(graph: Graph, options: dict[str, object], folder: str) -> Compiled
     if graph.random:
         # Another stream of random numbers than eager's would make every comparison fail.
         settings.setdefault("fallback_random", True)
-    settings["compile_threads"] = min(len(os.sched_getaffinity(0)), _COMPILE_THREADS)
+    settings["compile_threads"] = thread_count()
     codes: list[str] = []
     counters = torch._dynamo.utils.counters
     counters.clear()
-    _reset_peak_memory(graph.device)
+    reset_peak_memory(graph.device)
     graph.restore("public")
     inputs = take("public")
-    with _compile_threads(), mock.patch.object(GraphLowering, "save_output_code", staticmethod(codes.append)):
+    with compile_threads(), mock.patch.object(GraphLowering, "save_output_code", staticmethod(codes.append)):
         start = time.perf_counter_ns()
         call = torch.compile(module, backend="inductor", options=settings, **arguments)
         call(*inputs)
         _synchronise(graph.device)
         compile_ns = time.perf_counter_ns() - start
-    peak = _peak_memory(graph.device)
+    peak = peak_memory(graph.device)
     graph.restore("public")
     artifacts = {
         "output_code.py": "\n\n".join(codes).encode(),
@@ -111,8 +111,13 @@ def _inductor(graph: Graph, options: dict[str, object], folder: str) -> Compiled
     return Compiled(call, take, compile_ns, peak, artifacts)
 
 
+def thread_count() -> int:
+    """Threads that compile kernels."""
+    return min(len(os.sched_getaffinity(0)), _COMPILE_THREADS)
+
+
 @contextlib.contextmanager
-def _compile_threads() -> Iterator[None]:
+def compile_threads() -> Iterator[None]:
     """Kernels are compiled by threads, each waiting for a C++ compiler, never by Inductor's pool of processes (which would import PyTorch
     again); none of the threads is left for the timed part."""
     with mock.patch.object(AsyncCompile, "use_process_pool", classmethod(lambda cls: False)):
@@ -148,7 +153,7 @@ def _synchronise(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def _reset_peak_memory(device: torch.device) -> None:
+def reset_peak_memory(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         return
@@ -159,7 +164,7 @@ def _reset_peak_memory(device: torch.device) -> None:
         pass  # the peak is then that of the process's whole life
 
 
-def _peak_memory(device: torch.device) -> int:
+def peak_memory(device: torch.device) -> int:
     """Of the device where it has memory of its own, else resident in this process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)

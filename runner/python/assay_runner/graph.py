@@ -18,7 +18,7 @@ _PARAMETER = "torch.nn.parameter.Parameter"
 # The generator's seed before every run and sample: the same in every runner (runner/protocol.md).
 _SEED = 0
 _RANDOM = {"rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial", "normal"}
-_SYMINT = "torch.SymInt"
+SYMINT = "torch.SymInt"
 _numbers = itertools.count()
 
 
@@ -93,7 +93,7 @@ class Graph:
         A graph that fails here fails again when it is run for its own sake, and is reported then.
         """
         used = {node.id for node in ast.walk(_tree(self.model)) if isinstance(node, ast.Name)}
-        symbolic = {name for name, annotation in self.parameters if annotation == _SYMINT and name in used}
+        symbolic = {name for name, annotation in self.parameters if annotation == SYMINT and name in used}
         writes = may_write(self.model)
         if not symbolic and not writes:
             return

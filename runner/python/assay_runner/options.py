@@ -62,6 +62,17 @@ def inductor(cuda: bool) -> dict[str, object]:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
+# Of Inductor's options those that a package made ahead of time has no use for: what needs TorchDynamo, CUDA graphs or weights that are constants.
+_NOT_AHEAD_OF_TIME = ("mode", "dynamic", "fullgraph", "freezing", "cpp.weight_prepack")
+
+
+def inductor_aot(cuda: bool) -> dict[str, object]:
+    """The schema of AOTInductor's options."""
+    properties = {name: rule for name, rule in inductor(cuda)["properties"].items() if name not in _NOT_AHEAD_OF_TIME}
+    mode = _one_of(["default", "max-autotune"], "as of torch.compile, without CUDA graphs")
+    return {"type": "object", "additionalProperties": False, "properties": {"mode": mode} | properties}
+
+
 def check(schema: Mapping[str, object], options: object) -> dict[str, object]:
     """`options` when they fit the schema; RunnerError says what does not."""
     if not isinstance(options, dict):

@@ -9,17 +9,20 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from assay_runner import compilers, errors, tensors, timing
+from assay_runner import aot, compilers, errors, tensors, timing
 from assay_runner.channel import Channel, ChannelError, Message
 from assay_runner.errors import BAD_REQUEST, RunnerError
 from assay_runner.graph import Graph
 
 METHODS = ("describe", "load", "inputs", "compile", "run", "pair", "artifact", "profile", "release", "close")
+# Served, and not what this runner's own compilers need (runner/protocol.md).
+_FOR_OTHERS = ("lower",)
 
 # The class of a failure that is the graph's or the compiler's own.
 _FAILURES = {
     "load": errors.LOAD_FAIL,
     "inputs": errors.LOAD_FAIL,
+    "lower": errors.COMPILE_FAIL,
     "compile": errors.COMPILE_FAIL,
     "run": errors.RUNTIME_FAIL,
     "pair": errors.RUNTIME_FAIL,
@@ -49,8 +52,9 @@ class Session:
         self._graph: Graph | None = None
         self._compiled: dict[int, compilers.Compiled] = {}
         self._handles = 0
+        self._folders = 0
         self._lock: int | None = None  # the device's lock, held open as long as this process lives
-        self._requests = {method: getattr(self, f"_on_{method}") for method in METHODS}
+        self._requests = {method: getattr(self, f"_on_{method}") for method in (*METHODS, *_FOR_OTHERS)}
 
     def serve(self) -> int:
         """Until `close` or the end of the file; the process's exit code."""
@@ -71,7 +75,7 @@ class Session:
         reply: dict[str, object] = {"id": message.json.get("id")}
         method = message.json.get("method")
         try:
-            if method not in METHODS:
+            if method not in self._requests:
                 raise RunnerError(BAD_REQUEST, f"there is no method {method!r} here")
             params = message.json.get("params", {})
             if not isinstance(params, dict):
@@ -127,15 +131,22 @@ class Session:
         _settle(graph.device)
         return {}
 
+    def _on_lower(self, params: Mapping[str, object], message: Message) -> dict[str, object]:
+        graph = self._loaded()
+        compiler = parameter(params, "compiler", str)
+        options = parameter(params, "options", dict, {})
+        with _Descriptor(message, "keep") as fd:
+            lowered = aot.lower(graph, compiler, options, self._new_folder())
+            tensors.write_bytes(fd, lowered.data)
+        return {"lower_ns": lowered.lower_ns, "cached": False, "peak_memory_bytes": lowered.peak_memory_bytes}
+
     def _on_compile(self, params: Mapping[str, object], message: Message) -> dict[str, object]:
         graph = self._loaded()
         compiler = parameter(params, "compiler", str)
         options = parameter(params, "options", dict, {})
         self._handles += 1
-        folder = os.path.join(self._folder, f"compile-{self._handles}")
-        os.mkdir(folder)
         try:
-            compiled = compilers.compile_graph(graph, compiler, options, folder)
+            compiled = compilers.compile_graph(graph, compiler, options, self._new_folder())
         except BaseException:
             graph.restore("public")
             raise
@@ -245,6 +256,12 @@ class Session:
         return {}
 
     # What several of them need.
+
+    def _new_folder(self) -> str:
+        self._folders += 1
+        folder = os.path.join(self._folder, f"compile-{self._folders}")
+        os.mkdir(folder)
+        return folder
 
     def _loaded(self) -> Graph:
         if self._graph is None:

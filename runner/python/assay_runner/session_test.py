@@ -45,6 +45,12 @@ def test_describe(runner):
     assert said["devices"][0]["kind"] == "cpu" and said["devices"][0]["memory_bytes"] > 0
     assert {"load", "inputs", "compile", "run", "pair", "artifact", "release", "close", "fork"} <= set(said["methods"])
     assert torch.__version__ in said["build"]
+    # Another runner's compiler: `lower` is nothing that this runner's own compilers need.
+    (lowers,) = said["lowers"]
+    assert lowers["name"] == "inductor-aot" and lowers["version"].startswith(torch.__version__) and "lower" not in said["methods"]
+    jsonschema.Draft202012Validator.check_schema(lowers["options"])
+    assert {"mode", "epilogue_fusion"} <= lowers["options"]["properties"].keys()
+    assert not {"dynamic", "fullgraph", "freezing"} & lowers["options"]["properties"].keys()
 
 
 def test_the_parent_serves_no_graph(runner):
@@ -209,6 +215,28 @@ def test_failures_have_their_classes(trial, values):
     handle = trial.compile("eager-python")
     with empty_file() as file:
         assert trial.error("run", {"handle": handle, "set": "public"}, {"outputs": file.fileno()})["class"] == "out_of_memory"
+
+
+def test_lower(trial, values):
+    def lower(**params: object) -> dict:
+        with empty_file() as file:
+            reply = trial.call("lower", params, {"keep": file.fileno()}).json
+            data = os.pread(file.fileno(), 1 << 26, 0)
+        return reply.get("error") or reply["result"] | {"data": data}
+
+    assert lower(compiler="inductor-aot")["class"] == "bad_request"
+    trial.load(LINEAR, values)
+    assert trial.error("lower", {"compiler": "inductor-aot"})["message"] == "the descriptor `keep` is missing"
+    assert lower(compiler="inductor")["class"] == "unsupported"
+    assert lower(compiler="inductor-aot", options={"freezing": True})["class"] == "unsupported"
+    made = lower(compiler="inductor-aot", options={"epilogue_fusion": True})
+    assert made["lower_ns"] > 1_000_000 and made["peak_memory_bytes"] > 0 and made["cached"] is False
+    line, package = made["data"].split(b"\n", 1)
+    assert sorted(json.loads(line)["inputs"]) == ["b", "w", "x"] and package.startswith(b"PK")
+
+    trial.load(model(["y = x @ w", "return (y,)"], x=T, w=P), {"x": torch.zeros(2, 3), "w": torch.zeros(4, 5)})
+    failed = lower(compiler="inductor-aot")
+    assert failed["class"] == "compile_fail" and "y = x @ w" in failed["message"]
 
 
 def test_a_compilation_is_never_taken_from_a_cache(trial, values):
