@@ -97,11 +97,11 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   return request;
 }
 
-// 0 where it was completed, and, if `strict`, every graph is correct.
+// 0 where it was completed, and, if `strict`, every graph is correct, or was compiled where that is all.
 int Verdict(const v1::Evaluation& evaluation, bool strict) {
   if (evaluation.state() != v1::COMPLETED) return kNo;
   if (!strict) return kOk;
-  const auto correct = evaluation.counts().find(ClassWord(v1::CORRECT));
+  const auto correct = evaluation.counts().find(ClassWord(evaluation.has_baseline() ? v1::CORRECT : v1::COMPILED));
   return correct != evaluation.counts().end() && correct->second == evaluation.trials() ? kOk : kNo;
 }
 
@@ -163,7 +163,8 @@ void AddEvaluate(CLI::App& app, Command& command) {
       "  assay evaluate --suite bundled --target torchscript --wait\n"
       "  assay evaluate --suite bundled --target inductor --option max_autotune=true --policy sweep\n"
       "  assay evaluate --suite bundled --target inductor@env:nightly --baseline inductor@env:stable\n"
-      "  assay evaluate --suite graphnet-torch@2 --target inductor@cuda --graphs graphs.txt\n\n"
+      "  assay evaluate --suite graphnet-torch@2 --target inductor@cuda --graphs graphs.txt\n"
+      "  assay evaluate --suite bundled --target xla@tpu:v5e --wait\n\n"
       "A target is written COMPILER[@env:ENVIRONMENT][@DEVICE]; 'assay targets' lists them. Without\n"
       "--baseline it is compared with its own runner's eager mode. With --wait the exit code is 0 when the\n"
       "evaluation was completed, and 1 when it was cancelled, or with --strict when a graph was not correct.\n");
@@ -173,10 +174,11 @@ void AddEvaluate(CLI::App& app, Command& command) {
   sub->add_option("--baseline", flags->baseline, "What it is compared with");
   sub->add_option("--baseline-option", flags->baseline_options, "NAME=VALUE, of the baseline; again for more")
       ->take_all();
-  sub->add_option("--device", flags->device, "Kind of device of both: cpu, cuda");
+  sub->add_option("--device", flags->device, "Kind of device of both: cpu, cuda, tpu:v5e …");
   sub->add_option("--policy", flags->policy_name,
-                  "sweep (seconds a graph), standard (the default) or precise (5 processes)")
-      ->check(CLI::IsMember({"sweep", "standard", "precise"}));
+                  "sweep (seconds a graph), standard (the default), precise (5 processes), or aot (only compile;\n"
+                  "the default where the target is a device that is not there)")
+      ->check(CLI::IsMember({"sweep", "standard", "precise", "aot"}));
   sub->add_option("--graphs", flags->graphs, "Only these graphs: names or whole hashes, or a file with one a line")
       ->delimiter(',');
   sub->add_option("--threads", flags->threads, "Intra-op threads of both arms (default: the worker's)")

@@ -53,10 +53,11 @@ std::string ProgressLine(const v1::Evaluation& evaluation, const Rate& rate) {
 }
 
 std::string Headline(const v1::Evaluation& evaluation) {
-  std::string text =
-      fmt::format("evaluation {}: {} against {} on {} version {} ({}): {}", evaluation.id(),
-                  TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()), evaluation.suite(),
-                  evaluation.suite_version(), HowMeasured(evaluation), StateWord(evaluation.state()));
+  const std::string against =
+      evaluation.has_baseline() ? " against " + TargetWord(evaluation.baseline()) : " only compiled";
+  std::string text = fmt::format("evaluation {}: {}{} on {} version {} ({}): {}", evaluation.id(),
+                                 TargetWord(evaluation.candidate()), against, evaluation.suite(),
+                                 evaluation.suite_version(), HowMeasured(evaluation), StateWord(evaluation.state()));
   if (evaluation.partial()) text += ", part of the suite";
   if (const std::string counts = CountsText(evaluation); !counts.empty()) text += ", " + counts;
   return Printable(text);
@@ -75,8 +76,9 @@ std::string EvaluationTable(const v1::ListEvaluationsResponse& list) {
                {"CREATED (UTC)"}});
   for (const v1::Evaluation& e : list.evaluations()) {
     table.Add({e.id(), fmt::format("{}@{}{}", e.suite(), e.suite_version(), e.partial() ? " (part)" : ""),
-               TargetWord(e.candidate()), TargetWord(e.baseline()), HowMeasured(e), StateWord(e.state()),
-               fmt::format("{}/{}", e.finished(), e.trials()), CountsText(e), e.submitter(), When(e.created())});
+               TargetWord(e.candidate()), e.has_baseline() ? TargetWord(e.baseline()) : "–", HowMeasured(e),
+               StateWord(e.state()), fmt::format("{}/{}", e.finished(), e.trials()), CountsText(e), e.submitter(),
+               When(e.created())});
   }
   return table.Text();
 }

@@ -46,8 +46,9 @@ std::string TargetsText(const v1::ListTargetsResponse& list) {
     const v1::Target& target = offered.target();
     table.Add({TargetWord(target), target.version(), target.runner(),
                fmt::format("{} ({})", target.environment(), target.environment_hash().substr(0, 8)),
-               target.device_kind(), offered.baseline(), std::to_string(offered.live_workers()),
-               offered.trusted() ? "trusted" : "self-reported", OptionsText(offered.options_schema())});
+               target.device_kind(), offered.compiles_only() ? "only compiles" : offered.baseline(),
+               std::to_string(offered.live_workers()), offered.trusted() ? "trusted" : "self-reported",
+               OptionsText(offered.options_schema())});
   }
   return list.targets().empty() ? "no targets: no worker has announced itself yet\n" : table.Text();
 }

@@ -5,6 +5,7 @@
 #include "client/graph_sample.h"
 #include "client/parallel.h"
 #include "fmt/format.h"
+#include "graph/sample_folder.h"
 
 namespace assay::client {
 namespace fs = std::filesystem;
@@ -19,10 +20,10 @@ size_t TextBytes(const graph::Sample& sample) {
 // The path below the imported folder; a folder that is a sample itself has its own name.
 std::string NameInSuite(const fs::path& sample, const fs::path& folder) {
   const fs::path relative = sample.lexically_normal().lexically_relative(folder.lexically_normal());
-  if (relative != ".") return relative.generic_string();
+  if (relative != ".") return graph::SampleName(relative);
   fs::path whole = fs::absolute(sample).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // written with a slash at its end
-  return whole.filename().string();
+  return graph::SampleName(whole.filename());
 }
 
 // Graphs that wait to be asked for and sent together.

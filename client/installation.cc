@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "client/text.h"
 #include "fmt/format.h"
 
@@ -83,6 +85,16 @@ absl::StatusOr<Installation::Xla> Installation::FindXla() const {
   }
   const fs::path package = Above(folder_, "runner/lowering/assay_lowering");
   if (!package.empty()) xla.lowering = package.parent_path();
+  const fs::path plugins = xla.venv / "plugins";
+  if (const fs::path tpu = plugins / "tpu/libtpu/libtpu.so"; fs::is_regular_file(tpu, error)) xla.tpu_plugin = tpu;
+  for (const fs::directory_entry& version : fs::directory_iterator(plugins / "cuda/jax_plugins", error)) {
+    const fs::path cuda = version.path() / "xla_cuda_plugin.so";
+    if (fs::is_regular_file(cuda, error)) xla.cuda_plugin = cuda;
+  }
+  for (const fs::directory_entry& gpu : fs::directory_iterator(plugins / "gpus", error)) {
+    if (gpu.path().extension() == ".txtpb") xla.gpus.push_back(gpu.path());
+  }
+  std::sort(xla.gpus.begin(), xla.gpus.end());
   return xla;
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/state_folder.h"
@@ -28,8 +29,10 @@ class Installation {
   // missing.
   struct Xla {
     std::filesystem::path venv, plugin;
-    std::filesystem::path
-        lowering;  // the folder of its package; empty where it is installed in the virtual environment
+    std::filesystem::path lowering;     // the folder of its package; empty where it is installed in the environment
+    std::filesystem::path tpu_plugin;   // empty where it is not installed
+    std::filesystem::path cuda_plugin;  // likewise
+    std::vector<std::filesystem::path> gpus;  // descriptions of GPUs that `cuda_plugin` can compile for
   };
   absl::StatusOr<Xla> FindXla() const;
 

@@ -34,16 +34,52 @@ std::string PythonRunner(const LocalWorker& worker, const std::string& environme
   return text;
 }
 
-std::string XlaRunner(const LocalWorker& worker) {
+// `arguments`: of the plug-in and what it compiles for.
+std::string XlaRunner(const LocalWorker& worker, std::string_view name, const std::vector<std::string>& arguments,
+                      std::vector<fs::path> paths) {
   const Installation::Xla& xla = worker.xla;
-  std::string text = fmt::format(
-      "\n[[runner]]\nname = \"xla\"\ncommand = [{}, \"--plugin\", {}, \"--lowering\", {}, \"-m\", \"assay_lowering\"]\n"
-      "venv = {}\ntrusted = true\n",
-      Quoted(worker.xla_runner.string()), Quoted(xla.plugin.string()), Quoted((xla.venv / "bin/python").string()),
-      Quoted(xla.venv.string()));
+  std::vector<std::string> command = {Quoted(worker.xla_runner.string())};
+  for (const std::string& argument : arguments) command.push_back(Quoted(argument));
+  for (const std::string& argument : {std::string("--lowering"), (xla.venv / "bin/python").string(), std::string("-m"),
+                                      std::string("assay_lowering")}) {
+    command.push_back(Quoted(argument));
+  }
+  std::string text = fmt::format("\n[[runner]]\nname = {}\ncommand = [{}]\nvenv = {}\ntrusted = true\n",
+                                 Quoted(std::string(name)), fmt::join(command, ", "), Quoted(xla.venv.string()));
   if (!xla.lowering.empty()) {
-    const std::string path = Quoted(xla.lowering.string());
-    text += fmt::format("paths = [{}]\nvariables = {{ PYTHONPATH = {} }}\n", path, path);
+    paths.push_back(xla.lowering);
+    text += fmt::format("variables = {{ PYTHONPATH = {} }}\n", Quoted(xla.lowering.string()));
+  }
+  std::vector<std::string> readable;
+  for (const fs::path& path : paths) readable.push_back(Quoted(path.string()));
+  return text + fmt::format("paths = [{}]\n", fmt::join(readable, ", "));
+}
+
+// The chips that libtpu compiles for, as it calls the smallest arrangement of each.
+constexpr std::pair<const char*, const char*> kTpus[] = {
+    {"v4", "v4:2x2x1"}, {"v5e", "v5e:1x1"}, {"v5p", "v5p:2x2x1"}, {"v6e", "v6e:1x1"}, {"tpu7x", "tpu7x:2x2x1"}};
+
+std::string XlaRunners(const LocalWorker& worker) {
+  const Installation::Xla& xla = worker.xla;
+  std::string text = XlaRunner(worker, "xla", {"--plugin", xla.plugin.string()}, {});
+  if (!xla.tpu_plugin.empty()) {
+    std::vector<std::string> arguments = {"--plugin", xla.tpu_plugin.string()};
+    for (const auto& [label, topology] : kTpus) {
+      for (const char* argument : {"--topology", topology, "--label", label}) arguments.emplace_back(argument);
+    }
+    text += XlaRunner(worker, "xla-tpu", arguments, {});
+  }
+  if (!xla.cuda_plugin.empty() && !xla.gpus.empty()) {
+    std::vector<std::string> arguments = {"--plugin", xla.cuda_plugin.string()};
+    for (const fs::path& gpu : xla.gpus) {
+      for (const std::string& argument :
+           {std::string("--topology"), gpu.stem().string(), std::string("--label"), gpu.stem().string(),
+            std::string("--plugin-option"), std::string("topology=1x1x1"), std::string("--plugin-option"),
+            "target_config=@" + gpu.string()}) {
+        arguments.push_back(argument);
+      }
+    }
+    text += XlaRunner(worker, "xla-cuda", arguments, {});
   }
   return text;
 }
@@ -82,7 +118,7 @@ std::string WorkerConfig(const LocalWorker& worker) {
     text += fmt::format("\n[[runner]]\nname = \"torch\"\ncommand = [{}]\nvenv = {}\ntrusted = true\nwarm = true\n",
                         Quoted(worker.torch_runner.string()), Quoted(worker.venv.string()));
   }
-  if (!worker.xla_runner.empty()) text += XlaRunner(worker);
+  if (!worker.xla_runner.empty()) text += XlaRunners(worker);
   if (!worker.venv.empty()) text += PythonRunner(worker, "default", worker.venv);
   for (const auto& [name, venv] : worker.environments) text += PythonRunner(worker, name, venv);
   return text;

@@ -39,21 +39,44 @@ TEST_F(LocalTest, WorkerConfigIsToml) {
                               .torch_runner = "/bin/assay-runner-torch",
                               .venv = "/venv",
                               .xla_runner = "/bin/assay-runner-pjrt",
-                              .xla = {"/venv-xla", "/venv-xla/plugin.so", "/src/runner/lowering"},
+                              .xla = {"/venv-xla",
+                                      "/venv-xla/plugin.so",
+                                      "/src/runner/lowering",
+                                      "/venv-xla/libtpu.so",
+                                      "/venv-xla/cuda.so",
+                                      {"/gpus/a100.txtpb", "/gpus/h100.txtpb"}},
                               .python_path = "/src/runner/python",
                               .environments = {{"nightly", "/venv-nightly"}}};
   const toml::table config = toml::parse(WorkerConfig(worker));
   EXPECT_EQ(config["state_dir"].value<std::string>(), "/state/a \"quoted\\ folder");
   EXPECT_EQ(config["threads"].value<int>(), 2);
   const toml::array& runners = *config["runner"].as_array();
-  ASSERT_EQ(runners.size(), 4u);
+  ASSERT_EQ(runners.size(), 6u);
   EXPECT_EQ((*runners[0].as_table())["name"].value<std::string>(), "torch");
   const toml::table& xla = *runners[1].as_table();
   EXPECT_EQ(xla["command"][0].value<std::string>(), "/bin/assay-runner-pjrt");
   EXPECT_EQ(xla["command"][2].value<std::string>(), "/venv-xla/plugin.so");
   EXPECT_EQ(xla["venv"].value<std::string>(), "/venv-xla");
   EXPECT_EQ(xla["paths"][0].value<std::string>(), "/src/runner/lowering");
-  const toml::table& nightly = *runners[3].as_table();
+  const auto command = [&](int runner) {
+    std::string text;
+    for (const toml::node& argument : *runners[runner].as_table()->get("command")->as_array()) {
+      text += *argument.value<std::string>() + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ((*runners[2].as_table())["name"].value<std::string>(), "xla-tpu");
+  EXPECT_EQ(
+      command(2),
+      "/bin/assay-runner-pjrt --plugin /venv-xla/libtpu.so --topology v4:2x2x1 --label v4 --topology v5e:1x1 "
+      "--label v5e --topology v5p:2x2x1 --label v5p --topology v6e:1x1 --label v6e --topology tpu7x:2x2x1 --label "
+      "tpu7x --lowering /venv-xla/bin/python -m assay_lowering ");
+  EXPECT_EQ(command(3),
+            "/bin/assay-runner-pjrt --plugin /venv-xla/cuda.so --topology a100 --label a100 --plugin-option "
+            "topology=1x1x1 --plugin-option target_config=@/gpus/a100.txtpb --topology h100 --label h100 "
+            "--plugin-option topology=1x1x1 --plugin-option target_config=@/gpus/h100.txtpb --lowering "
+            "/venv-xla/bin/python -m assay_lowering ");
+  const toml::table& nightly = *runners[5].as_table();
   EXPECT_EQ(nightly["environment"].value<std::string>(), "nightly");
   EXPECT_EQ(nightly["command"][0].value<std::string>(), "/venv-nightly/bin/python");
   EXPECT_EQ(nightly["variables"]["PYTHONPATH"].value<std::string>(), "/src/runner/python");
@@ -96,6 +119,14 @@ TEST_F(LocalTest, FindsProgramsWhereTheyAreBuiltAndInstalled) {
   EXPECT_EQ(xla->venv, folder_ / ".venv-xla");
   EXPECT_EQ(xla->plugin, folder_ / plugin);
   EXPECT_EQ(xla->lowering, folder_ / "runner/lowering");
+  EXPECT_TRUE(xla->tpu_plugin.empty() && xla->cuda_plugin.empty() && xla->gpus.empty());
+  AddProgram(".venv-xla/plugins/tpu/libtpu/libtpu.so");
+  AddProgram(".venv-xla/plugins/cuda/jax_plugins/xla_cuda13/xla_cuda_plugin.so");
+  AddProgram(".venv-xla/plugins/gpus/h100.txtpb");
+  EXPECT_EQ(installation.FindXla()->tpu_plugin, folder_ / ".venv-xla/plugins/tpu/libtpu/libtpu.so");
+  EXPECT_EQ(installation.FindXla()->cuda_plugin,
+            folder_ / ".venv-xla/plugins/cuda/jax_plugins/xla_cuda13/xla_cuda_plugin.so");
+  EXPECT_EQ(installation.FindXla()->gpus.size(), 1u);
   env["ASSAY_XLA_VENV"] = "/nonexistent";
   EXPECT_TRUE(absl::IsNotFound(installation.FindXla().status()));
   env["ASSAY_VENV"] = "/nonexistent";

@@ -1,6 +1,7 @@
 #include "client/measurement_text.h"
 
 #include <cmath>
+#include <map>
 
 #include "client/table.h"
 #include "client/text.h"
@@ -37,6 +38,23 @@ std::string ArmText(std::string_view name, const v1::Arm& arm) {
   text += fmt::format("            load {}, compile {}, first call {}, peak memory {}\n", Duration(arm.load_ns()),
                       Duration(arm.compile_ns()), Duration(arm.first_call_ns()),
                       arm.peak_memory_bytes() > 0 ? Bytes(arm.peak_memory_bytes()) : "–");
+  if (arm.executable_bytes() > 0 || arm.code_bytes() > 0) {
+    text += fmt::format("            executable {}, code {}\n",
+                        arm.executable_bytes() > 0 ? Bytes(arm.executable_bytes()) : "–",
+                        arm.code_bytes() > 0 ? Bytes(arm.code_bytes()) : "–");
+  }
+  if (!arm.memory().empty()) {
+    const std::map<std::string, int64_t> sorted(arm.memory().begin(), arm.memory().end());
+    text += "            memory by the compiler's account:";
+    for (const auto& [name, bytes] : sorted) text += fmt::format(" {} {}", name, Bytes(bytes));
+    text += "\n";
+  }
+  if (!arm.cost_estimate().empty()) {
+    const std::map<std::string, double> sorted(arm.cost_estimate().begin(), arm.cost_estimate().end());
+    text += "            the compiler's own estimate, not a measurement:";
+    for (const auto& [name, value] : sorted) text += fmt::format(" {} {:.4g}", name, value);
+    text += "\n";
+  }
   for (const v1::Artifact& artifact : arm.artifacts()) {
     text += fmt::format("            artifact {} ({})\n", artifact.name(), Bytes(artifact.bytes()));
   }
@@ -151,6 +169,7 @@ std::string MeasurementText(const v1::Measurement& m) {
                                  m.worker(), m.device(), m.sandbox(), m.policy().name());
   text += OutcomeText(m);
   if (m.self_reported()) text += "            self-reported: a runner took the times that does not ship with Assay\n";
+  if (m.has_candidate() && !m.has_baseline()) text += "            only compiled: nothing was run or timed\n";
   if (m.has_candidate()) text += ArmText("candidate", m.candidate());
   if (m.has_baseline()) text += ArmText("baseline", m.baseline());
   if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing());

@@ -29,14 +29,15 @@ std::string Script(const v1::Evaluation& evaluation, const std::string& graph, c
   const absl::StatusOr<fs::path> worker = installation.Program("worker", "assay-worker");
   return fmt::format(
       "#!/bin/sh\n"
-      "# Reproduces one outcome without a server: {} of {} against {}.\n"
+      "# Reproduces one outcome without a server: {} of {}{}.\n"
       "# It gave {}; expected.json has all of it. What comes out now is printed, in the same form.\n"
       "# On another machine set ASSAY_WORKER (assay-worker) and ASSAY_WORKER_CONFIG (its configuration, which names "
       "runners).\n"
       "cd \"$(dirname \"$0\")\" || exit 1\n"
       "worker=${{ASSAY_WORKER:-{}}}\n"
       "exec \"$worker\" --config \"${{ASSAY_WORKER_CONFIG:-worker.toml}}\" --trial trial.json --graph sample \"$@\"\n",
-      Printable(graph), TargetWord(evaluation.candidate()), TargetWord(evaluation.baseline()),
+      Printable(graph), TargetWord(evaluation.candidate()),
+      evaluation.has_baseline() ? " against " + TargetWord(evaluation.baseline()) : ", which is only compiled",
       ClassWord(measurement.outcome_class()), worker.ok() ? Quoted(worker->string()) : "assay-worker");
 }
 
@@ -49,6 +50,12 @@ std::string Config(const Installation& installation) {
   if (venv.ok()) worker.venv = *venv;
   if (venv.ok() && torch_runner.ok()) worker.torch_runner = *torch_runner;
   worker.python_path = installation.PythonPath();
+  const absl::StatusOr<Installation::Xla> xla = installation.FindXla();
+  const absl::StatusOr<fs::path> xla_runner = installation.Program("runner/pjrt", "assay-runner-pjrt");
+  if (xla.ok() && xla_runner.ok()) {
+    worker.xla = *xla;
+    worker.xla_runner = *xla_runner;
+  }
   return WorkerConfig(worker);
 }
 
@@ -84,7 +91,7 @@ absl::Status WriteRepro(const fs::path& folder, const v1::Evaluation& evaluation
   assignment.set_graph(graph);
   assignment.set_graph_hash(sample.hash());
   *assignment.mutable_candidate() = Anywhere(evaluation.candidate());
-  *assignment.mutable_baseline() = Anywhere(evaluation.baseline());
+  if (evaluation.has_baseline()) *assignment.mutable_baseline() = Anywhere(evaluation.baseline());
   *assignment.mutable_policy() = measurement.policy();
   assignment.set_attempt(1);
   assignment.set_secret_seed(measurement.secret_seed());

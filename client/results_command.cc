@@ -84,7 +84,7 @@ int Results(const Command& command, const ResultsFlags& flags) {
   if (flags.failed) {
     v1::ListOutcomesResponse failed;
     for (v1::Outcome& o : *all->mutable_outcomes()) {
-      if (o.outcome_class() != v1::CORRECT) *failed.add_outcomes() = std::move(o);
+      if (o.outcome_class() != v1::CORRECT && o.outcome_class() != v1::COMPILED) *failed.add_outcomes() = std::move(o);
     }
     *all = std::move(failed);
   }

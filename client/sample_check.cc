@@ -49,7 +49,7 @@ CheckedSample CheckSample(const fs::path& folder, const graph::Limits& limits) {
   out.canonical = graph::Canonical(*graph);
   out.hash = graph::HashOfCanonical(out.canonical);
   out.structure = graph::StructureHash(*graph);
-  out.operations = static_cast<int64_t>(graph->operations.size());
+  out.operations = graph->operation_count();
   for (const auto& tensor : graph::PlanReplay(*graph, graph::ReplayPart::kAll).entries) {
     out.parameter_bytes += tensor.bytes;
   }
@@ -103,7 +103,9 @@ absl::StatusOr<std::vector<fs::path>> FindSamples(const std::vector<std::string>
     if (!found.ok()) return found.status();
     if (found->empty()) {
       return absl::NotFoundError(
-          fmt::format("no sample in {}: a sample is a folder with model.py, weight_meta.py and graph_net.json", root));
+          fmt::format("no sample in {}: a sample is a folder with model.py, weight_meta.py and graph_net.json, or a "
+                      "StableHLO module in a file NAME.stablehlo.mlir",
+                      root));
     }
     folders.insert(folders.end(), found->begin(), found->end());
   }

@@ -157,13 +157,16 @@ void AddSuite(CLI::App& app, Command& command) {
   auto flags = std::make_shared<ImportFlags>();
   flags->options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   CLI::App* import =
-      AddSubcommand(app, "import", "Bring the GraphNet samples under a folder into a suite",
+      AddSubcommand(app, "import", "Bring the samples under a folder into a suite",
                     "  assay import samples --suite bundled\n"
                     "  assay import GraphNet/samples --suite graphnet-torch --refused refused.jsonl\n\n"
                     "A suite is versioned: another set of graphs makes its next version, the same set none.\n"
                     "Exits with 1 where a sample was refused (the suite is made of the others) unless\n"
                     "--allow-refused is given.\n");
-  import->add_option("folder", flags->options.folder, "Folder with sample folders at any depth")->required();
+  import
+      ->add_option("folder", flags->options.folder,
+                   "Folder with samples at any depth: GraphNet's folders, NAME.stablehlo.mlir files; or one such")
+      ->required();
   import->add_option("--suite", flags->options.suite, "The suite's name")->required();
   import->add_option("--refused", flags->refused_file, "Write what was refused into this file, one JSON object a line");
   import->add_option("-j,--jobs", flags->options.threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));

@@ -16,10 +16,16 @@ bool IsName(std::string_view text) {
   });
 }
 
+// "cpu", "cuda", or one that is not there: "tpu:v5e".
+bool IsDeviceKind(std::string_view text) {
+  const size_t colon = text.find(':');
+  return IsName(text.substr(0, colon)) && (colon == std::string_view::npos || IsName(text.substr(colon + 1)));
+}
+
 absl::Status BadTarget(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
       fmt::format("target '{}': {}; a target is written COMPILER[@env:ENVIRONMENT][@DEVICE], for example inductor, "
-                  "inductor@env:nightly or torchscript@cuda",
+                  "inductor@env:nightly, torchscript@cuda or xla@tpu:v5e",
                   text, why));
 }
 
@@ -51,7 +57,7 @@ absl::StatusOr<v1::Target> ParseTarget(std::string_view text) {
       if (!target.environment().empty()) return BadTarget(text, "it names two environments");
       target.set_environment(std::string(part));
     } else {
-      if (!IsName(part)) return BadTarget(text, fmt::format("'{}' is no kind of device", part));
+      if (!IsDeviceKind(part)) return BadTarget(text, fmt::format("'{}' is no kind of device", part));
       if (!target.device_kind().empty()) return BadTarget(text, "it names two kinds of device");
       target.set_device_kind(std::string(part));
     }

@@ -20,11 +20,12 @@ TEST(TargetTest, PartsMayBeLeftOutAndSwapped) {
   EXPECT_EQ(ParseTarget("eager-python")->compiler(), "eager-python");
   EXPECT_EQ(ParseTarget("inductor@cuda@env:a")->environment(), "a");
   EXPECT_EQ(TargetText(*ParseTarget("inductor@cpu@env:default")), "inductor");
+  EXPECT_EQ(ParseTarget("xla@tpu:v5e")->device_kind(), "tpu:v5e");
 }
 
 TEST(TargetTest, RefusesWhatItCannotRead) {
-  for (const char* text :
-       {"", "@cuda", "a b", "inductor@", "inductor@env:", "inductor@cuda@cpu", "inductor@env:a@env:b", "x@env:a/b"}) {
+  for (const char* text : {"", "@cuda", "a b", "inductor@", "inductor@env:", "inductor@cuda@cpu",
+                           "inductor@env:a@env:b", "x@env:a/b", "x@tpu:", "x@:a", "x@tpu:a:b"}) {
     const auto target = ParseTarget(text);
     EXPECT_TRUE(absl::IsInvalidArgument(target.status())) << text;
     EXPECT_NE(MessageOf(target.status()).find("COMPILER[@env:ENVIRONMENT][@DEVICE]"), std::string::npos);

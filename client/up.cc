@@ -97,6 +97,11 @@ class Up {
       return;
     }
     options_.say(fmt::format("with XLA: {}", xla->plugin.string()));
+    if (!xla->tpu_plugin.empty())
+      options_.say(fmt::format("with XLA for TPUs, to compile only: {}", xla->tpu_plugin.string()));
+    if (!xla->gpus.empty())
+      options_.say(
+          fmt::format("with XLA for {} GPUs, to compile only: {}", xla->gpus.size(), xla->cuda_plugin.string()));
     worker_.xla_runner = *std::move(runner);
     worker_.xla = *std::move(xla);
   }

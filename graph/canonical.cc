@@ -369,10 +369,12 @@ void PrintData(Writer& out, const TensorMeta& meta) {
   out.EndLine();
 }
 
-std::string PrintMeta(const Graph& graph) {
+// Of all parameters, or of those with an annotation.
+std::string PrintMeta(const Graph& graph, std::optional<Annotation> annotation = std::nullopt) {
   Writer out;
   bool first = true;
   for (const Parameter& parameter : graph.parameters) {
+    if (annotation && parameter.annotation != *annotation) continue;
     const TensorMeta& meta = parameter.meta;
     if (!first) out.text += "\n\n";
     first = false;
@@ -394,19 +396,29 @@ std::string PrintMeta(const Graph& graph) {
 Sample Canonical(const Graph& graph) {
   Sample sample;
   sample.model = CanonicalModel(graph);
-  sample.weight_meta = PrintMeta(graph);
+  if (graph.stablehlo) {
+    // The text has no annotations: which arguments are weights is told by the file that describes them.
+    sample.weight_meta = PrintMeta(graph, Annotation::kParameter);
+    sample.input_meta = PrintMeta(graph, Annotation::kTensor);
+  } else {
+    sample.weight_meta = PrintMeta(graph);
+  }
   sample.info =
       Cat("{\"framework\": \"", graph.info.framework, "\", \"num_devices_required\": 1, \"num_nodes_required\": 1}\n");
   return sample;
 }
 
-std::string CanonicalModel(const Graph& graph, std::string_view device) { return ModelPrinter(graph, device).Print(); }
+std::string CanonicalModel(const Graph& graph, std::string_view device) {
+  return graph.stablehlo ? graph.stablehlo->text : ModelPrinter(graph, device).Print();
+}
 
 std::string Hash(const Graph& graph) { return HashOfCanonical(Canonical(graph)); }
 
 std::string HashOfCanonical(const Sample& canonical) {
-  // The length keeps the two files apart.
-  return Sha256Hex(Cat(kCanonicalVersion, "\n", canonical.model.size(), "\n", canonical.model, canonical.weight_meta));
+  // The lengths keep the files apart. A torch graph has no input_meta.
+  std::string text = Cat(kCanonicalVersion, "\n", canonical.model.size(), "\n", canonical.model, canonical.weight_meta);
+  if (!canonical.input_meta.empty()) text += Cat("\n", canonical.weight_meta.size(), "\n", canonical.input_meta);
+  return Sha256Hex(text);
 }
 
 }  // namespace assay::graph

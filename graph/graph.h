@@ -1,6 +1,7 @@
 // A computation graph as Assay holds it in memory: parameters with the description of their tensors, a flat list of
-// operations over value numbers, and the values returned. Everything in it was checked against the callee table
-// (callees.h): a Graph can only be made by Parse() (parse.h), never by executing anything.
+// operations over value numbers, and the values returned; or a StableHLO module. Everything in it was checked against
+// the callee table (callees.h, stablehlo_names.h): a Graph can only be made by Parse() (parse.h), never by executing
+// anything.
 //
 // Value numbers: parameter i is value i; every operation that has a result defines the next free number in order, so
 // the result of operations[k] is `operations[k].result`. A value is never redefined. Aliases in the source
@@ -100,18 +101,35 @@ struct Parameter {
   TensorMeta meta;
 };
 
+inline constexpr char kTorchFramework[] = "torch";
+inline constexpr char kStableHloFramework[] = "stablehlo";
+
+// A StableHLO module, checked and printed in one fixed form (stablehlo_parser.h).
+struct StableHlo {
+  std::string text;
+  std::string structure;  // the same without sizes, numbers and contents
+  int64_t operations = 0;
+};
+
 // What graph_net.json says, as far as it is kept; none of it is part of the graph's identity but `framework`.
 struct SampleInfo {
-  std::string framework = "torch";
+  std::string framework = kTorchFramework;
   std::string model_name, source, heuristic_tag;
 };
 
+// Of a StableHLO graph there are the parameters, the arguments of its @main, and the module in `stablehlo`; operations
+// and outputs are empty.
 struct Graph {
   std::vector<Parameter> parameters;  // parameter i defines value i
   std::vector<Operation> operations;
   std::vector<int32_t> outputs;  // value numbers, in order, repeats allowed
   SampleInfo info;
   int32_t value_count = 0;
+  std::optional<StableHlo> stablehlo;
+
+  int64_t operation_count() const {
+    return stablehlo ? stablehlo->operations : static_cast<int64_t>(operations.size());
+  }
 
   // Sum of the bytes of all parameters.
   int64_t parameter_bytes() const;

@@ -64,8 +64,8 @@ absl::StatusOr<SampleInfo> ParseInfoFile(std::string_view text, const Limits& li
                                  {"heuristic_tag", &info.heuristic_tag}}) {
     if (absl::Status status = ReadText(*object, key, out); !status.ok()) return status;
   }
-  if (info.framework != "torch") {
-    return Refuse(Cat("'framework' must be \"torch\", found ", Quoted(info.framework)));
+  if (info.framework != kTorchFramework && info.framework != kStableHloFramework) {
+    return Refuse(Cat("'framework' must be \"torch\" or \"stablehlo\", found ", Quoted(info.framework)));
   }
   for (const char* key : {"num_devices_required", "num_nodes_required"}) {
     const boost::json::value* count = object->if_contains(key);

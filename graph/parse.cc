@@ -7,6 +7,7 @@
 #include "graph/info_parser.h"
 #include "graph/meta_parser.h"
 #include "graph/model_parser.h"
+#include "graph/stablehlo_parser.h"
 #include "graph/text.h"
 
 namespace assay::graph {
@@ -39,6 +40,14 @@ class Matcher {
         return Refuse(file, parsed.location, Cat("the tensor ", Quoted(parsed.meta.name), " is described twice"));
       }
       found_[it->second] = true;
+      if (graph_.stablehlo) {
+        if (parsed.meta.shape != parameter.meta.shape || parsed.meta.dtype != parameter.meta.dtype) {
+          return Refuse(
+              file, parsed.location,
+              Cat("the tensor ", Quoted(parsed.meta.name), " is not of the type that the argument of @main has"));
+        }
+        if (file == kWeightMeta) parameter.annotation = Annotation::kParameter;
+      }
       parameter.meta = std::move(parsed.meta);
       const TensorMeta& meta = parameter.meta;
       if (parameter.annotation == Annotation::kSymInt && !(IsIntegral(meta.dtype) && ElementCount(meta.shape) == 1)) {
@@ -55,7 +64,16 @@ class Matcher {
     return absl::OkStatus();
   }
 
-  absl::Status CheckAllFound() const {
+  // Of a StableHLO graph what is not described has a description of its own: numbers around 0, integers 0 and 1.
+  absl::Status CheckAllFound() {
+    for (size_t i = 0; graph_.stablehlo && i < found_.size(); ++i) {
+      TensorMeta& meta = graph_.parameters[i].meta;
+      if (found_[i] || meta.dtype == DType::kBool) continue;
+      const bool integral = IsIntegral(meta.dtype);
+      (integral ? meta.min_val : meta.mean) = 0;
+      (integral ? meta.max_val : meta.std) = 1;
+    }
+    if (graph_.stablehlo) return absl::OkStatus();
     for (size_t i = 0; i < found_.size(); ++i) {
       if (!found_[i]) {
         return Refuse(kModelFile, locations_[i],
@@ -79,9 +97,11 @@ class Matcher {
 
 absl::StatusOr<Graph> Parse(const Sample& sample, const Limits& limits) {
   std::vector<Location> locations;
-  absl::StatusOr<Graph> graph = ParseModelFile(sample.model, limits, &locations);
-  if (!graph.ok()) return graph.status();
   absl::StatusOr<SampleInfo> info = ParseInfoFile(sample.info, limits);
+  const bool stablehlo = info.ok() && info->framework == kStableHloFramework;
+  absl::StatusOr<Graph> graph =
+      stablehlo ? ParseStableHloText(sample.model, limits) : ParseModelFile(sample.model, limits, &locations);
+  if (!graph.ok()) return graph.status();
   if (!info.ok()) return info.status();
   graph->info = *std::move(info);
 

@@ -16,9 +16,11 @@
 
 namespace assay::graph {
 
-// The texts of a sample. input_meta may be empty (it is in every public torch sample).
+// The texts of a sample. input_meta may be empty (it is in every public torch sample). Where `info` says that the
+// framework is stablehlo, `model` is a StableHLO module, whose arguments the others describe by the names arg0, arg1 …,
+// weights in weight_meta, as far as they describe them at all.
 struct Sample {
-  std::string model;        // model.py
+  std::string model;        // model.py, or model.stablehlo.mlir
   std::string weight_meta;  // weight_meta.py
   std::string input_meta;   // input_meta.py
   std::string info;         // graph_net.json

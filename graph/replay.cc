@@ -251,7 +251,7 @@ TensorLayout PlanReplay(const Graph& graph, ReplayPart part) {
 }
 
 void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_view seed, const TensorLayout& layout,
-                std::span<std::byte> file, int threads) {
+                std::span<std::byte> file, int threads, int64_t most_bytes) {
   std::memcpy(file.data(), layout.header.data(), layout.header.size());
   // The entries are the parameters of the plan's part, in their order.
   std::vector<Chunk> chunks;
@@ -261,8 +261,10 @@ void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_vie
     if (entry == layout.entries.end() || entry->spec.name != parameter.name) continue;
     std::memset(file.data() + written, 0, entry->offset - written);
     written = entry->offset + entry->bytes;
-    AddChunks(graph_hash, parameter.meta, VariesWithInputSet(parameter) ? seed : kPublicSet,
-              file.data() + entry->offset, &chunks);
+    if (entry->bytes <= most_bytes) {
+      AddChunks(graph_hash, parameter.meta, VariesWithInputSet(parameter) ? seed : kPublicSet,
+                file.data() + entry->offset, &chunks);
+    }
     ++entry;
   }
   FillAll(chunks, threads);

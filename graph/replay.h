@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,10 @@ enum class ReplayPart {
 };
 // The file that ReplayInto() fills: tensors named as parameters, in parameter order.
 TensorLayout PlanReplay(const Graph& graph, ReplayPart part);
-// Writes header and tensors into `file` (layout.file_bytes bytes).
+inline constexpr int64_t kEveryTensor = std::numeric_limits<int64_t>::max();
+// Writes header and tensors into `file` (layout.file_bytes bytes). Tensors of more than `most_bytes` are left as they
+// are.
 void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_view seed, const TensorLayout& layout,
-                std::span<std::byte> file, int threads);
+                std::span<std::byte> file, int threads, int64_t most_bytes = kEveryTensor);
 
 }  // namespace assay::graph

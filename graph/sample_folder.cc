@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "graph/info_parser.h"
+#include "graph/stablehlo_lexer.h"
 #include "graph/text.h"
 
 namespace assay::graph {
@@ -16,9 +18,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModel = "model.py";
+constexpr std::string_view kStableHloEnding = ".stablehlo.mlir";
+constexpr char kStableHloInfo[] = "{\"framework\": \"stablehlo\"}\n";
 constexpr const char* kWeightMeta = "weight_meta.py";
 constexpr const char* kInputMeta = "input_meta.py";
 constexpr const char* kInfo = "graph_net.json";
+
+bool IsStableHloFile(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.size() > kStableHloEnding.size() && name.ends_with(kStableHloEnding);
+}
 
 absl::Status ReadFile(const fs::path& path, const Limits& limits, std::string* out) {
   std::error_code error;
@@ -59,6 +68,20 @@ absl::Status WriteFile(const fs::path& path, const std::string& text) {
 
 absl::StatusOr<Sample> ReadSampleFolder(const fs::path& folder, const Limits& limits) {
   Sample sample;
+  std::error_code error;
+  const bool file = IsStableHloFile(folder) && !fs::is_directory(folder, error);
+  if (file || fs::exists(folder / kStableHloFile, error)) {
+    sample.info = kStableHloInfo;
+    const fs::path module = file ? folder : folder / kStableHloFile;
+    if (absl::Status status = ReadFile(module, limits, &sample.model); !status.ok()) return status;
+    if (module.filename() != kStableHloFile) return sample;
+    // These describe the file of this very name only.
+    for (const auto& [name, text] : {std::pair{kWeightMeta, &sample.weight_meta}, {kInputMeta, &sample.input_meta}}) {
+      const absl::Status status = ReadFile(module.parent_path() / name, limits, text);
+      if (!status.ok() && !absl::IsNotFound(status)) return status;
+    }
+    return sample;
+  }
   for (const auto& [name, text] : {std::pair{kModel, &sample.model},
                                    {kWeightMeta, &sample.weight_meta},
                                    {kInfo, &sample.info},
@@ -74,7 +97,10 @@ absl::Status WriteSampleFolder(const fs::path& folder, const Sample& sample) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return absl::InternalError(Cat(folder.string(), ": cannot be made: ", error.message()));
-  for (const auto& [name, text] : {std::pair{kModel, &sample.model},
+  const absl::StatusOr<SampleInfo> info = ParseInfoFile(sample.info, {});
+  const bool stablehlo = info.ok() && info->framework == kStableHloFramework;
+  const std::string model(stablehlo ? kStableHloFile : kModel);
+  for (const auto& [name, text] : {std::pair{model.c_str(), &sample.model},
                                    {kWeightMeta, &sample.weight_meta},
                                    {kInfo, &sample.info},
                                    {kInputMeta, &sample.input_meta}}) {
@@ -85,17 +111,30 @@ absl::Status WriteSampleFolder(const fs::path& folder, const Sample& sample) {
 
 absl::StatusOr<std::vector<fs::path>> FindSampleFolders(const fs::path& root) {
   std::error_code error;
+  std::vector<fs::path> samples;
+  if (IsStableHloFile(root) && fs::is_regular_file(root, error)) return std::vector<fs::path>{root};
   if (!fs::is_directory(root, error)) return absl::NotFoundError(Cat(root.string(), ": no such folder"));
-  std::vector<fs::path> folders;
-  if (fs::exists(root / kModel, error)) folders.push_back(root);
+  const auto is_sample = [](const fs::path& folder) {
+    std::error_code ignored;
+    return fs::exists(folder / kModel, ignored) || fs::exists(folder / kStableHloFile, ignored);
+  };
+  if (is_sample(root)) samples.push_back(root);
   fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, error);
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     std::error_code ignored;
-    if (it->is_directory(ignored) && fs::exists(it->path() / kModel, ignored)) folders.push_back(it->path());
+    const fs::path& path = it->path();
+    const bool module = IsStableHloFile(path) && path.filename() != kStableHloFile;
+    if (it->is_directory(ignored) ? is_sample(path) : module) samples.push_back(path);
   }
   if (error) return absl::InternalError(Cat(root.string(), ": cannot be listed: ", error.message()));
-  std::sort(folders.begin(), folders.end());
-  return folders;
+  std::sort(samples.begin(), samples.end());
+  return samples;
+}
+
+std::string SampleName(const fs::path& sample) {
+  std::string name = sample.generic_string();
+  if (name.ends_with(kStableHloEnding)) name.resize(name.size() - kStableHloEnding.size());
+  return name;
 }
 
 }  // namespace assay::graph

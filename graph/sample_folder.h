@@ -1,8 +1,10 @@
-// GraphNet sample folders on disk: model.py, weight_meta.py, graph_net.json and, often empty, input_meta.py.
-// Thread safety: pure functions, apart from the file system.
+// Samples on disk: GraphNet's folders (model.py, weight_meta.py, graph_net.json and, often empty, input_meta.py), and
+// StableHLO modules: a file NAME.stablehlo.mlir by itself, or a folder with model.stablehlo.mlir and, where its
+// arguments are described, weight_meta.py and input_meta.py. Thread safety: pure functions, apart from the file system.
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,14 +13,17 @@
 
 namespace assay::graph {
 
-// Reads the files of a sample; input_meta.py may be absent. NotFound names the file that is missing,
+// Reads a sample: a folder or a file as above; input_meta.py may be absent. NotFound names the file that is missing,
 // ResourceExhausted one that is longer than limits.file_bytes.
 absl::StatusOr<Sample> ReadSampleFolder(const std::filesystem::path& folder, const Limits& limits = {});
 
 // Writes the four files, making the folder where there is none.
 absl::Status WriteSampleFolder(const std::filesystem::path& folder, const Sample& sample);
 
-// All folders at or under `root` that hold a model.py, sorted. Symbolic links to folders are not followed.
+// All samples at or under `root`, which may be one itself, sorted. Symbolic links to folders are not followed.
 absl::StatusOr<std::vector<std::filesystem::path>> FindSampleFolders(const std::filesystem::path& root);
+
+// What a sample is called: the path without the ending ".stablehlo.mlir".
+std::string SampleName(const std::filesystem::path& sample);
 
 }  // namespace assay::graph

@@ -63,6 +63,8 @@ void AppendArgument(std::string& out, const Argument& argument) {
 }  // namespace
 
 std::string StructureHash(const Graph& graph) {
+  if (graph.stablehlo)
+    return Sha256Hex(Cat("assay-structure-1\n", kStableHloFramework, "\n", graph.stablehlo->structure));
   std::string text = Cat("assay-structure-1\n", graph.info.framework, "\n", graph.parameters.size(), "\n");
   for (const Parameter& parameter : graph.parameters) {
     text += Cat(static_cast<int>(parameter.annotation), " ", static_cast<int>(parameter.meta.dtype), " ",

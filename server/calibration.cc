@@ -40,7 +40,7 @@ absl::StatusOr<Shared> LoadShared(Transaction& transaction, const std::vector<in
         "SELECT e.candidate_id, e.baseline_id, e.state, e.fresh, e.policy FROM evaluations e WHERE e.id = $1", id);
     if (rows.empty()) return absl::NotFoundError(Cat("there is no evaluation ", id, ": `assay status` lists them"));
     const auto& row = rows[0];
-    if (row[0].as<int64_t>() != row[1].as<int64_t>()) {
+    if (row[0].as<int64_t>() != row[1].as<int64_t>(0)) {
       return absl::FailedPreconditionError(
           Cat("evaluation ", id, " compares different targets: for a calibration candidate and baseline are the same"));
     }

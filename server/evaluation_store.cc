@@ -193,7 +193,7 @@ absl::StatusOr<int64_t> EvaluationId(const std::string& id) {
 
 std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std::vector<int64_t>& ids) {
   std::map<int64_t, v1::Evaluation> found;
-  std::map<int64_t, std::pair<int64_t, int64_t>> arms;
+  std::map<int64_t, std::pair<int64_t, int64_t>> arms;  // baseline 0: none
   std::set<int64_t> targets;
   const std::string wanted = Ids(ids);
   for (const auto& row : transaction.exec_params(
@@ -209,9 +209,9 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
     evaluation.set_id(row[0].c_str());
     evaluation.set_suite(row[1].c_str());
     evaluation.set_suite_version(row[2].as<int>());
-    arms[row[0].as<int64_t>()] = {row[3].as<int64_t>(), row[4].as<int64_t>()};
+    arms[row[0].as<int64_t>()] = {row[3].as<int64_t>(), row[4].as<int64_t>(0)};
     targets.insert(row[3].as<int64_t>());
-    targets.insert(row[4].as<int64_t>());
+    if (!row[4].is_null()) targets.insert(row[4].as<int64_t>());
     if (!google::protobuf::util::JsonStringToMessage(row[5].c_str(), evaluation.mutable_policy()).ok()) {
       throw std::runtime_error(Cat("evaluation ", row[0].c_str(), " has a policy that is not readable"));
     }
@@ -227,7 +227,7 @@ std::vector<v1::Evaluation> LoadEvaluations(Transaction& transaction, const std:
   const auto loaded = LoadTargets(transaction, targets);
   for (auto& [id, evaluation] : found) {
     *evaluation.mutable_candidate() = loaded.at(arms[id].first);
-    *evaluation.mutable_baseline() = loaded.at(arms[id].second);
+    if (arms[id].second != 0) *evaluation.mutable_baseline() = loaded.at(arms[id].second);
   }
   for (const auto& row : transaction.exec_params("SELECT evaluation_id, outcome_class, count(*) FROM outcomes WHERE "
                                                  "evaluation_id = ANY($1::bigint[]) GROUP BY 1, 2",

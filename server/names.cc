@@ -4,6 +4,12 @@
 
 namespace assay::server {
 
+namespace {
+
+constexpr char kCompiled[] = "compiled";  // has no part in scores, so measure/ does not know it
+
+}  // namespace
+
 std::optional<measure::ErrorClass> ErrorClassOf(v1::OutcomeClass outcome_class) {
   switch (outcome_class) {
     case v1::CORRECT:
@@ -41,7 +47,14 @@ v1::OutcomeClass OutcomeClassOf(measure::ErrorClass error_class) {
   return v1::OUTCOME_CLASS_UNSPECIFIED;
 }
 
+std::string OutcomeClassName(v1::OutcomeClass outcome_class) {
+  if (outcome_class == v1::COMPILED) return kCompiled;
+  const auto error_class = ErrorClassOf(outcome_class);
+  return error_class ? std::string(measure::Name(*error_class)) : "";
+}
+
 v1::OutcomeClass OutcomeClassFromName(std::string_view name) {
+  if (name == kCompiled) return v1::COMPILED;
   const auto error_class = measure::ErrorClassFromName(name);
   return error_class ? OutcomeClassOf(*error_class) : v1::OUTCOME_CLASS_UNSPECIFIED;
 }

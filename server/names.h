@@ -16,6 +16,8 @@ namespace assay::server {
 // nullopt for *_UNSPECIFIED and for values of a newer API.
 std::optional<measure::ErrorClass> ErrorClassOf(v1::OutcomeClass outcome_class);
 v1::OutcomeClass OutcomeClassOf(measure::ErrorClass error_class);
+// As in the database: measure::Name(), or "compiled"; empty where ErrorClassOf() has nothing and it is not COMPILED.
+std::string OutcomeClassName(v1::OutcomeClass outcome_class);
 // By the name in the database; unspecified for an unknown one.
 v1::OutcomeClass OutcomeClassFromName(std::string_view name);
 v1::FailureDetail DetailFromName(std::string_view name);

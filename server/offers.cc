@@ -40,6 +40,18 @@ std::string Known(const std::vector<Offer>& offers) {
   return names.empty() ? "no worker has connected yet: start one with assay-worker" : Cat("known: ", Join(names, ", "));
 }
 
+// What a worker lacks for a target that ships with Assay and needs packages of its own.
+std::string HowToHave(const v1::Target& request) {
+  if (request.compiler() != "xla") return "";
+  const std::string_view kind = request.device_kind();
+  if (kind.starts_with("tpu:")) return ": install libtpu on a worker (scripts/setup-xla --tpu) and start it again";
+  if (kind.starts_with("cuda:"))
+    return ": install XLA's CUDA plug-in on a worker (scripts/setup-xla --cuda) and start it again";
+  if (kind.empty() || kind == "cpu")
+    return ": set XLA up on a worker (scripts/setup-xla, scripts/build) and start it again";
+  return "";
+}
+
 }  // namespace
 
 std::string Offer::text() const { return Serialise({compiler, version, runner, build, environment_hash}); }
@@ -99,6 +111,7 @@ std::vector<Offer> OffersOf(const google::protobuf::RepeatedPtrField<v1::Runner>
         offer.baseline = compiler.baseline();
         offer.options_schema = compiler.options();
         offer.trusted = runner.trusted();
+        offer.compiles_only = runner.compiles_only();
         out.push_back(std::move(offer));
       }
     }
@@ -127,7 +140,8 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
   const std::string wanted =
       Cat(request.compiler(), environment == "default" ? "" : Cat("@env:", environment), " on ", kind);
   if (matches.empty()) {
-    return absl::FailedPreconditionError(Cat(role, ": no worker offers ", wanted, "; ", Known(offers)));
+    return absl::FailedPreconditionError(
+        Cat(role, ": no worker offers ", wanted, HowToHave(request), "; ", Known(offers)));
   }
   // Builds of the same environment: the one that most workers have.
   const Offer* best = matches.front();
@@ -178,14 +192,16 @@ absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, 
       Cat("the runner '", own.runner, "' names no baseline for ", own.compiler, ": name one in baseline.compiler"));
 }
 
-absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget& baseline) {
-  if (candidate.offer.device_kind != baseline.offer.device_kind) {
+absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget* baseline) {
+  std::vector<std::string> parts = {candidate.offer.device_kind, candidate.offer.text()};
+  if (baseline == nullptr) return Serialise(parts);
+  if (candidate.offer.device_kind != baseline->offer.device_kind) {
     return absl::InvalidArgumentError(Cat("candidate and baseline must be on one kind of device: the candidate is on ",
                                           candidate.offer.device_kind, ", the baseline on ",
-                                          baseline.offer.device_kind));
+                                          baseline->offer.device_kind));
   }
-  std::vector<std::string> parts = {candidate.offer.device_kind, candidate.offer.text(), baseline.offer.text()};
-  if (candidate.key() == baseline.key()) parts.emplace_back(kCalibration);
+  parts.push_back(baseline->offer.text());
+  if (candidate.key() == baseline->key()) parts.emplace_back(kCalibration);
   return Serialise(parts);
 }
 
@@ -196,14 +212,14 @@ bool IsCalibration(const std::string& requirement) {
 
 std::string DescribeRequirement(const std::string& requirement) {
   const auto parts = Parts(requirement);
-  if (parts.size() < 3) return requirement;
+  if (parts.size() < 2) return requirement;
   const auto arm = [](const std::string& text) {
     const auto offer = Parts(text);
     return offer.size() != 5 ? text
                              : Cat(offer[0], " ", offer[1], " (runner ", offer[2], " ", offer[3].substr(0, 12),
                                    ", environment ", offer[4].substr(0, 12), ")");
   };
-  return Cat(arm(parts[1]), " and ", arm(parts[2]), " on ", parts[0]);
+  return Cat(arm(parts[1]), parts.size() > 2 ? Cat(" and ", arm(parts[2])) : "", " on ", parts[0]);
 }
 
 Capabilities::Capabilities(const std::vector<Offer>& offers) {
@@ -212,13 +228,13 @@ Capabilities::Capabilities(const std::vector<Offer>& offers) {
 
 bool Capabilities::Serves(const std::string& requirement, const std::string& kind) const {
   const auto parts = Parts(requirement);
-  return parts.size() >= 3 && parts[0] == kind && keys_.contains(kind + " " + parts[1]) &&
-         keys_.contains(kind + " " + parts[2]);
+  return parts.size() >= 2 && parts[0] == kind && keys_.contains(kind + " " + parts[1]) &&
+         (parts.size() == 2 || keys_.contains(kind + " " + parts[2]));
 }
 
 bool Capabilities::Serves(const std::string& requirement) const {
   const auto parts = Parts(requirement);
-  return parts.size() >= 3 && Serves(requirement, parts[0]);
+  return parts.size() >= 2 && Serves(requirement, parts[0]);
 }
 
 }  // namespace assay::server

@@ -20,6 +20,7 @@ struct Offer {
   std::string baseline;  // compiler of the same runner, or RUNNER/COMPILER
   google::protobuf::Struct options_schema;
   bool trusted = false;
+  bool compiles_only = false;
   int live_workers = 0;  // that have it now
   int workers = 0;       // that were ever seen with it
 
@@ -51,8 +52,9 @@ absl::StatusOr<ResolvedTarget> Resolve(const v1::Target& request, const std::vec
 // the default environment; on the same device kind.
 absl::StatusOr<ResolvedTarget> DefaultBaseline(const ResolvedTarget& candidate, const std::vector<Offer>& offers);
 
-// InvalidArgument where the two need different kinds of device.
-absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget& baseline);
+// `baseline` is nullptr where the candidate is only compiled. InvalidArgument where the two need different kinds of
+// device.
+absl::StatusOr<std::string> RequirementOf(const ResolvedTarget& candidate, const ResolvedTarget* baseline);
 
 // Whether both arms are the same target: such trials are what a device is calibrated with.
 bool IsCalibration(const std::string& requirement);

@@ -34,6 +34,8 @@ const std::map<std::string, std::set<v1::Role>>& Table() {
       {"assay.v1.Leaderboard.GetCurve", kRead},
       {"assay.v1.Workers.Synchronise", kWork},
       {"assay.v1.Workers.Report", kWork},
+      {"assay.v1.Workers.GetLowering", kWork},
+      {"assay.v1.Workers.PutLowering", kWork},
       {"assay.v1.Workers.ListWorkers", kRead},
       {"assay.v1.Workers.ListTargets", kRead},
       {"assay.v1.Admin.CreateToken", kAdmin},

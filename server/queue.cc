@@ -255,7 +255,7 @@ std::map<int64_t, v1::Assignment> Queue::Assignments(Transaction& transaction,
                                                      const std::vector<int64_t>& trials) const {
   std::map<int64_t, v1::Assignment> out;
   if (trials.empty()) return out;
-  std::map<int64_t, std::pair<int64_t, int64_t>> arms;
+  std::map<int64_t, std::pair<int64_t, int64_t>> arms;  // baseline 0: none
   std::set<int64_t> targets;
   for (const auto& row :
        transaction.exec_params("SELECT t.id, t.fence, t.device, t.evaluation_id, s.name, t.graph_hash, e.policy, "
@@ -276,14 +276,14 @@ std::map<int64_t, v1::Assignment> Queue::Assignments(Transaction& transaction,
       throw std::runtime_error(Cat("evaluation ", row[3].c_str(), " has a policy that is not readable"));
     }
     assignment.set_attempt(row[7].as<int>());
-    arms[row[0].as<int64_t>()] = {row[8].as<int64_t>(), row[9].as<int64_t>()};
+    arms[row[0].as<int64_t>()] = {row[8].as<int64_t>(), row[9].as<int64_t>(0)};
     targets.insert(row[8].as<int64_t>());
-    targets.insert(row[9].as<int64_t>());
+    if (!row[9].is_null()) targets.insert(row[9].as<int64_t>());
   }
   const auto loaded = LoadTargets(transaction, targets);
   for (auto& [id, assignment] : out) {
     *assignment.mutable_candidate() = loaded.at(arms[id].first);
-    *assignment.mutable_baseline() = loaded.at(arms[id].second);
+    if (arms[id].second != 0) *assignment.mutable_baseline() = loaded.at(arms[id].second);
   }
   return out;
 }

@@ -95,7 +95,7 @@ std::vector<int64_t> StoreMeasurements(Transaction& transaction, const std::vect
     environments.Add(CleanText(kept.environment_hash()));
     machines.Add(CleanText(kept.machine_hash()));
     reusable.AddBool(IsReusable(kept));
-    classes.Add(measure::Name(*ErrorClassOf(kept.outcome_class())));
+    classes.Add(OutcomeClassName(kept.outcome_class()));
     walls.Add(static_cast<double>(kept.wall_ns()) / 1e9);
     bodies.AddBytes(Compress(kept.SerializeAsString()));
     holders.Add(item.trial.worker_id);
@@ -157,7 +157,7 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
     positions.Add(int64_t{trial.position});
     graphs.Add(trial.graph_hash);
     ids.Add(measurements[i]);
-    classes.Add(measure::Name(*ErrorClassOf(measurement.outcome_class())));
+    classes.Add(OutcomeClassName(measurement.outcome_class()));
     details.Add(DetailName(measurement.detail()));
     messages.Add(Message(measurement));
     AddOptional(critical, measurement.comparisons_size() > 0, measurement.critical_t());
@@ -198,14 +198,36 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
   transaction.exec_params("DELETE FROM trials WHERE id = ANY($1::bigint[])", trials.str());
 }
 
+// What a report needs to know of its trial's evaluation.
+struct Reported {
+  int64_t candidate_id = 0;
+  bool compiles_only = false;
+};
+
+std::map<int64_t, Reported> LoadReported(Transaction& transaction, const std::map<int64_t, TrialRow>& trials) {
+  std::map<int64_t, Reported> out;
+  for (const auto& [id, trial] : trials) out[trial.evaluation_id];
+  ArrayParameter ids;
+  for (const auto& [id, unknown] : out) ids.Add(id);
+  for (const auto& row : transaction.exec_params(
+           "SELECT id, candidate_id, baseline_id IS NULL FROM evaluations WHERE id = ANY($1::bigint[])", ids.str())) {
+    out[row[0].as<int64_t>()] = {row[1].as<int64_t>(), row[2].as<bool>()};
+  }
+  return out;
+}
+
 }  // namespace
 
-absl::Status CheckMeasurement(const v1::Measurement& measurement) {
-  if (!ErrorClassOf(measurement.outcome_class())) {
+absl::Status CheckMeasurement(const v1::Measurement& measurement, bool compiles_only) {
+  if (OutcomeClassName(measurement.outcome_class()).empty()) {
     return absl::InvalidArgumentError("outcome_class is missing or not known to this server");
   }
   if (!v1::FailureDetail_IsValid(measurement.detail())) {
     return absl::InvalidArgumentError("detail is not known to this server");
+  }
+  if (measurement.outcome_class() == (compiles_only ? v1::CORRECT : v1::COMPILED)) {
+    return absl::InvalidArgumentError(
+        Cat("the outcome ", OutcomeClassName(measurement.outcome_class()), " is not one of the trial's policy"));
   }
   if (measurement.outcome_class() == v1::CORRECT) {
     if (measurement.comparisons().empty())
@@ -236,8 +258,8 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
            "SELECT trial_id, fence FROM measurements WHERE trial_id = ANY($1::bigint[])", ids.str())) {
     known.emplace(row[0].as<int64_t>(), row[1].as<int64_t>());
   }
+  const auto evaluations = LoadReported(transaction, trials);
   std::vector<Accepted> accepted;
-  std::set<int64_t> evaluations;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const v1::Measurement& measurement = inputs[i]->measurement;
     v1::ReportResult& result = out[i];
@@ -268,25 +290,18 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
       result.set_reason("the trial is leased to another worker");
       continue;
     }
-    if (const absl::Status status = CheckMeasurement(measurement); !status.ok()) {
+    const Reported& evaluation = evaluations.at(it->second.evaluation_id);
+    if (const absl::Status status = CheckMeasurement(measurement, evaluation.compiles_only); !status.ok()) {
       result.set_reason(std::string(status.message()));
       continue;
     }
     result.set_accepted(true);
     known.emplace(id, measurement.fence());
-    accepted.push_back({&measurement, it->second, 0, ""});
-    evaluations.insert(it->second.evaluation_id);
+    accepted.push_back({&measurement, it->second, evaluation.candidate_id, ""});
     worker_ids.Add(it->second.worker_id);
     device_ids.Add(it->second.device);
   }
   if (accepted.empty()) return out;
-  std::map<int64_t, int64_t> candidates;
-  ArrayParameter evaluation_ids;
-  for (const int64_t id : evaluations) evaluation_ids.Add(id);
-  for (const auto& row : transaction.exec_params(
-           "SELECT id, candidate_id FROM evaluations WHERE id = ANY($1::bigint[])", evaluation_ids.str())) {
-    candidates[row[0].as<int64_t>()] = row[1].as<int64_t>();
-  }
   std::map<std::pair<std::string, std::string>, std::string> models;
   for (const auto& row : transaction.exec_params(
            "SELECT DISTINCT d.worker_id, d.id, d.model FROM unnest($1::text[], $2::text[]) AS u(worker, device) "
@@ -295,7 +310,6 @@ std::vector<v1::ReportResult> TakeReports(Transaction& transaction, const Queue&
     models[{row[0].c_str(), row[1].c_str()}] = row[2].c_str();
   }
   for (auto& item : accepted) {
-    item.candidate_id = candidates.at(item.trial.evaluation_id);
     item.device_model = models[{item.trial.worker_id, item.trial.device}];
   }
   const std::vector<int64_t> measurement_ids = StoreMeasurements(transaction, accepted);

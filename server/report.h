@@ -18,8 +18,8 @@ struct ReportInput {
   v1::Measurement measurement;
 };
 
-// What is wrong with a measurement in itself; OK where nothing is.
-absl::Status CheckMeasurement(const v1::Measurement& measurement);
+// What is wrong with a measurement in itself; OK where nothing is. `compiles_only`: its trial has no baseline.
+absl::Status CheckMeasurement(const v1::Measurement& measurement, bool compiles_only);
 
 // One result for each input, in order. `trials` is of Queue::Lock() with every trial named; those that end here leave
 // it. Evaluations that lost a trial from the queue are added to `touched`.

@@ -166,16 +166,8 @@ bool IsStandard(const v1::GetCurveRequest& request) {
          request.t_from() == 0 && request.t_to() == 0 && request.t_step() == 0 && !request.structures();
 }
 
-}  // namespace
-
-absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now) {
-  const pqxx::result rows = transaction.exec_params(
-      "SELECT b.runner, b.version, e.imported FROM evaluations e JOIN targets b ON b.id = e.baseline_id WHERE e.id = "
-      "$1 "
-      "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR "
-      "NO KEY UPDATE OF e",
-      id);
-  if (rows.empty()) return absl::OkStatus();
+// Scores of all outcomes, packed. `of`: the baseline's runner and version, and whether the evaluation was imported.
+absl::Status StoreCurves(Transaction& transaction, int64_t id, const pqxx::row& of) {
   const auto outcomes = LoadOutcomes(transaction, id);
   if (!outcomes.ok()) return outcomes.status();
   const auto entry = MakeEntry(transaction, id, *outcomes);
@@ -191,9 +183,25 @@ absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::s
   transaction.exec_params(
       "INSERT INTO curves (evaluation_id, cohort, entry, report, peer_default, peer_extended) VALUES ($1, $2, $3, $4, "
       "$5, $6)",
-      id,
-      Cat(ImportedText(rows[0][2].c_str()), entry->device_model(), ", ", rows[0][0].c_str(), " ", rows[0][1].c_str()),
+      id, Cat(ImportedText(of[2].c_str()), entry->device_model(), ", ", of[0].c_str(), " ", of[1].c_str()),
       BytesParameter(entry->SerializeAsString()), packed[0], packed[1], packed[2]);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now) {
+  const pqxx::result rows = transaction.exec_params(
+      "SELECT b.runner, b.version, e.imported FROM evaluations e LEFT JOIN targets b ON b.id = e.baseline_id WHERE "
+      "e.id = $1 "
+      "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR "
+      "NO KEY UPDATE OF e",
+      id);
+  if (rows.empty()) return absl::OkStatus();
+  const bool scored = !rows[0][0].is_null();  // against a baseline
+  if (scored) {
+    if (const absl::Status status = StoreCurves(transaction, id, rows[0]); !status.ok()) return status;
+  }
   StoreEvaluationDevices(transaction, id);
   transaction.exec_params(fmt::format("UPDATE evaluations SET state = 'completed', completed = {} WHERE id = $1", now),
                           id);
@@ -214,11 +222,14 @@ absl::Status GetCurve(Transaction& transaction, const v1::GetCurveRequest& reque
   const auto id = EvaluationId(request.id());
   if (!id.ok()) return id.status();
   const pqxx::result rows = transaction.exec_params(
-      "SELECT e.state, c.report, c.peer_default, c.peer_extended FROM evaluations e LEFT JOIN curves c ON "
-      "c.evaluation_id = e.id "
+      "SELECT e.state, c.report, c.peer_default, c.peer_extended, e.baseline_id FROM evaluations e LEFT JOIN curves c "
+      "ON c.evaluation_id = e.id "
       "WHERE e.id = $1",
       *id);
   if (rows.empty()) return absl::NotFoundError(Cat("there is no evaluation ", *id, ": `assay status` lists them"));
+  if (rows[0][4].is_null()) {
+    return absl::FailedPreconditionError(Cat("evaluation ", *id, " only compiled (policy aot): it has no scores"));
+  }
   const v1::Interpretation interpretation =
       request.interpretation() == v1::INTERPRETATION_UNSPECIFIED ? v1::REPORT : request.interpretation();
   if (!v1::Interpretation_IsValid(interpretation))

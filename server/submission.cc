@@ -1,6 +1,7 @@
 #include "server/submission.h"
 
 #include <map>
+#include <optional>
 #include <pqxx/pqxx>
 #include <set>
 
@@ -20,6 +21,9 @@
 namespace assay::server {
 
 namespace {
+
+constexpr double kShortestSeconds = 0.1, kLongestSeconds = 86400;  // of a time limit
+constexpr double kLoadSeconds = 300, kCompileSeconds = 600;
 
 // Fills `value` where it is 0 and checks its range.
 absl::Status Decide(std::string_view name, double& value, double standard, double least, double most) {
@@ -89,28 +93,71 @@ void ReuseAtOnce(Transaction& transaction, const Queue& queue, int64_t evaluatio
   if (!rows.empty()) FinishByReuse(transaction, trials.str(), measurements.str());
 }
 
-}  // namespace
-
-absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
-  v1::Policy policy = request;
-  if (policy.name().empty()) policy.set_name("standard");
-  const auto standard = measure::PolicyFromName(policy.name());
-  if (!standard.ok()) return absl::InvalidArgumentError(Cat("policy.name: ", standard.status().message()));
-  double budget = policy.budget_seconds(), half_width = policy.half_width(), load = policy.load_timeout_seconds(),
-         compile = policy.compile_timeout_seconds(), run = policy.run_timeout_seconds(), processes = policy.processes();
-  for (const absl::Status& status : {Decide("budget_seconds", budget, standard->budget_seconds, 0.01, 3600),
-                                     Decide("half_width", half_width, standard->target_half_width, 0.0001, 1),
-                                     Decide("processes", processes, standard->processes, 1, 100),
-                                     Decide("load_timeout_seconds", load, 300, 0.1, 86400),
-                                     Decide("compile_timeout_seconds", compile, 600, 0.1, 86400),
-                                     Decide("run_timeout_seconds", run, 120, 0.1, 86400)}) {
-    if (!status.ok()) return status;
-  }
+absl::Status CheckResources(const v1::Policy& policy) {
   if (policy.threads() < 0 || policy.threads() > 4096) {
     return absl::InvalidArgumentError(
         Cat("policy.threads is ", policy.threads(), "; accepted: 0 (the worker's default) to 4096"));
   }
   if (policy.memory_limit_bytes() < 0) return absl::InvalidArgumentError("policy.memory_limit_bytes is below 0");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Policy> CompleteCompileOnly(v1::Policy policy) {
+  if (policy.budget_seconds() != 0 || policy.half_width() != 0 || policy.processes() != 0 ||
+      policy.run_timeout_seconds() != 0 || policy.two_processes()) {
+    return absl::InvalidArgumentError(
+        "policy: aot runs nothing, so it has no budget_seconds, half_width, processes, run_timeout_seconds or "
+        "two_processes");
+  }
+  double load = policy.load_timeout_seconds(), compile = policy.compile_timeout_seconds();
+  for (const absl::Status& status :
+       {Decide("load_timeout_seconds", load, kLoadSeconds, kShortestSeconds, kLongestSeconds),
+        Decide("compile_timeout_seconds", compile, kCompileSeconds, kShortestSeconds, kLongestSeconds),
+        CheckResources(policy)}) {
+    if (!status.ok()) return status;
+  }
+  policy.set_load_timeout_seconds(load);
+  policy.set_compile_timeout_seconds(compile);
+  policy.set_replay(std::string(graph::kReplayVersion));
+  return policy;
+}
+
+// Where the candidate's runner only compiles, nothing else can be asked for.
+absl::StatusOr<v1::Policy> PolicyFor(const ResolvedTarget& candidate, const v1::CreateEvaluationRequest& request) {
+  v1::Policy asked = request.policy();
+  if (candidate.offer.compiles_only && asked.name().empty()) asked.set_name(kCompileOnly);
+  if (candidate.offer.compiles_only && asked.name() != kCompileOnly) {
+    return absl::InvalidArgumentError(Cat("policy.name: ", candidate.name(), " on ", candidate.offer.device_kind,
+                                          " is only compiled, so its policy is aot, not ", asked.name()));
+  }
+  if (asked.name() == kCompileOnly && request.has_baseline()) {
+    return absl::InvalidArgumentError("baseline: the policy aot only compiles the candidate; it has no baseline");
+  }
+  return CompletePolicy(asked);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
+  v1::Policy policy = request;
+  if (policy.name().empty()) policy.set_name("standard");
+  if (policy.name() == kCompileOnly) return CompleteCompileOnly(policy);
+  const auto standard = measure::PolicyFromName(policy.name());
+  if (!standard.ok()) {
+    return absl::InvalidArgumentError(Cat("policy.name: ", standard.status().message(), ", or aot to compile only"));
+  }
+  double budget = policy.budget_seconds(), half_width = policy.half_width(), load = policy.load_timeout_seconds(),
+         compile = policy.compile_timeout_seconds(), run = policy.run_timeout_seconds(), processes = policy.processes();
+  for (const absl::Status& status :
+       {Decide("budget_seconds", budget, standard->budget_seconds, 0.01, 3600),
+        Decide("half_width", half_width, standard->target_half_width, 0.0001, 1),
+        Decide("processes", processes, standard->processes, 1, 100),
+        Decide("load_timeout_seconds", load, kLoadSeconds, kShortestSeconds, kLongestSeconds),
+        Decide("compile_timeout_seconds", compile, kCompileSeconds, kShortestSeconds, kLongestSeconds),
+        Decide("run_timeout_seconds", run, 120, kShortestSeconds, kLongestSeconds)}) {
+    if (!status.ok()) return status;
+  }
+  if (const absl::Status status = CheckResources(policy); !status.ok()) return status;
   policy.set_budget_seconds(budget);
   policy.set_half_width(half_width);
   policy.set_processes(static_cast<int>(processes));
@@ -149,8 +196,6 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   if (request.priority() < -100 || request.priority() > 100) {
     return absl::InvalidArgumentError(Cat("priority is ", request.priority(), "; accepted: -100 to 100"));
   }
-  const auto policy = CompletePolicy(request.policy());
-  if (!policy.ok()) return policy.status();
   int64_t suite_id = 0;
   const auto suite = LoadSuite(transaction, request.suite(), request.suite_version(), true, &suite_id);
   if (!suite.ok()) return suite.status();
@@ -170,14 +215,21 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   const std::vector<Offer> offers = AllOffers(transaction, queue.options().lease_seconds, queue.Now());
   const auto candidate = Resolve(request.candidate(), offers, "candidate");
   if (!candidate.ok()) return candidate.status();
-  const auto baseline =
-      request.has_baseline() ? Resolve(request.baseline(), offers, "baseline") : DefaultBaseline(*candidate, offers);
-  if (!baseline.ok()) return baseline.status();
-  const auto requirement = RequirementOf(*candidate, *baseline);
+  const auto policy = PolicyFor(*candidate, request);
+  if (!policy.ok()) return policy.status();
+  std::optional<ResolvedTarget> baseline;
+  if (policy->name() != kCompileOnly) {
+    auto found =
+        request.has_baseline() ? Resolve(request.baseline(), offers, "baseline") : DefaultBaseline(*candidate, offers);
+    if (!found.ok()) return found.status();
+    baseline = *std::move(found);
+  }
+  const auto requirement = RequirementOf(*candidate, baseline ? &*baseline : nullptr);
   if (!requirement.ok()) return requirement.status();
 
   const int64_t candidate_id = StoreTarget(transaction, *candidate);
-  const int64_t baseline_id = StoreTarget(transaction, *baseline);
+  const std::optional<int64_t> baseline_id =
+      baseline ? std::optional(StoreTarget(transaction, *baseline)) : std::nullopt;
   const std::string policy_json = Json(*policy);
   LockClass(transaction, *requirement, request.priority());
   const int64_t id =
@@ -197,7 +249,7 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
     const std::string& hash = suite->graphs(position).hash();
     place.Add(int64_t{position});
     hashes.Add(hash);
-    keys.Add(Sha256Hex(Cat(hash, "\n", candidate->key(), "\n", baseline->key(), "\n", policy_json)));
+    keys.Add(Sha256Hex(Cat(hash, "\n", candidate->key(), "\n", baseline ? baseline->key() : "", "\n", policy_json)));
   }
   // Expected seconds: the last time this candidate took on the graph, else any candidate, else a guess.
   transaction.exec_params(

@@ -12,6 +12,9 @@
 
 namespace assay::server {
 
+// The policy that only compiles: no baseline, no scores.
+inline constexpr char kCompileOnly[] = "aot";
+
 struct SubmissionLimits {
   int trials = 50000;  // of one evaluation
 };

@@ -39,7 +39,7 @@ absl::StatusOr<v1::GraphSample> Check(const v1::GraphSample& given, int number) 
   out.set_input_meta(canonical.input_meta);
   out.set_info(canonical.info);
   out.set_structure(graph::StructureHash(*parsed));
-  out.set_operations(static_cast<int64_t>(parsed->operations.size()));
+  out.set_operations(parsed->operation_count());
   out.set_parameter_bytes(parsed->parameter_bytes());
   return out;
 }

@@ -65,25 +65,31 @@ std::vector<v1::Device> DevicesOf(const std::vector<KnownRunner>& runners) {
 
 // The runners, described, and a slot for each device.
 struct Machine {
-  std::vector<std::unique_ptr<Slot>> slots;  // ends first: trials refer to what stands above
-  static absl::StatusOr<std::unique_ptr<Machine>> Make(const Config& config, FetchGraph fetch, std::stop_token stop);
+  // `service` is nullptr where there is none.
+  static absl::StatusOr<std::unique_ptr<Machine>> Make(const Config& config, FetchGraph fetch, Service* service,
+                                                       std::stop_token stop);
+  Machine(const Config& config, Service* service) : lowered(config.state_dir / "lowered", service) {}
+
+  std::vector<std::unique_ptr<Slot>> slots;  // ended first: trials refer to what stands below
 
   std::unique_ptr<MemoryGroups> groups;  // none where the kernel does not let the worker have them
   std::vector<KnownRunner> runners;
   std::vector<v1::Device> devices;
   Environment environment;
+  LoweredStore lowered;
   ~Machine() { slots.clear(); }
 };
 
-absl::StatusOr<std::unique_ptr<Machine>> Machine::Make(const Config& config, FetchGraph fetch, std::stop_token stop) {
+absl::StatusOr<std::unique_ptr<Machine>> Machine::Make(const Config& config, FetchGraph fetch, Service* service,
+                                                       std::stop_token stop) {
   if (absl::Status works = ProbeSandbox(config.sandbox); !works.ok()) return works;
-  auto machine = std::make_unique<Machine>();
+  auto machine = std::make_unique<Machine>(config, service);
   if (absl::StatusOr<std::unique_ptr<MemoryGroups>> groups = MemoryGroups::Prepare(); groups.ok()) {
     machine->groups = *std::move(groups);
   } else {
     spdlog::warn("runners' memory is not limited: {}", std::string(groups.status().message()));
   }
-  machine->slots.push_back(std::make_unique<Slot>(config, fetch, machine->groups.get()));
+  machine->slots.push_back(std::make_unique<Slot>(config, fetch, machine->lowered, machine->groups.get()));
   absl::StatusOr<std::vector<KnownRunner>> runners = machine->slots[0]->Describe(stop);
   if (!runners.ok()) return runners.status();
   machine->runners = *std::move(runners);
@@ -94,7 +100,7 @@ absl::StatusOr<std::unique_ptr<Machine>> Machine::Make(const Config& config, Fet
     device.set_machine_hash(ForTrial(machine->environment, device, {}).hash);
   }
   for (size_t i = 0; i < machine->devices.size(); ++i) {
-    if (i > 0) machine->slots.push_back(std::make_unique<Slot>(config, fetch, machine->groups.get()));
+    if (i > 0) machine->slots.push_back(std::make_unique<Slot>(config, fetch, machine->lowered, machine->groups.get()));
     machine->slots[i]->Assign(machine->devices[i], &machine->runners, &machine->environment);
   }
   return machine;
@@ -148,7 +154,7 @@ absl::Status RunDaemon(const Config& config, Service& service) {
 
   GraphCache cache(config.state_dir / "graphs", [&](std::string_view hash) { return service.GetGraph(hash); });
   absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Make(
-      config, [&](std::string_view hash) { return cache.Get(hash); }, starting.get_token());
+      config, [&](std::string_view hash) { return cache.Get(hash); }, &service, starting.get_token());
   if (!machine.ok()) {
     end_signals();
     return starting.stop_requested() ? absl::OkStatus() : machine.status();
@@ -182,7 +188,8 @@ absl::StatusOr<v1::Measurement> RunOneTrial(const Config& config, v1::Assignment
   const std::string hash = graph::Hash(*parsed);
   if (assignment.graph_hash().empty()) assignment.set_graph_hash(hash);
   absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Make(
-      config, [&](std::string_view) -> absl::StatusOr<graph::Sample> { return graph::Canonical(*parsed); }, {});
+      config, [&](std::string_view) -> absl::StatusOr<graph::Sample> { return graph::Canonical(*parsed); }, nullptr,
+      {});
   if (!machine.ok()) return machine.status();
   const std::string kind = assignment.candidate().device_kind().empty() ? "cpu" : assignment.candidate().device_kind();
   for (const std::unique_ptr<Slot>& slot : (*machine)->slots) {
@@ -199,7 +206,8 @@ absl::StatusOr<v1::Measurement> RunOneTrial(const Config& config, v1::Assignment
 
 absl::StatusOr<std::string> DescribeWorker(const Config& config) {
   absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Make(
-      config, [](std::string_view) { return absl::StatusOr<graph::Sample>(absl::NotFoundError("no graphs")); }, {});
+      config, [](std::string_view) { return absl::StatusOr<graph::Sample>(absl::NotFoundError("no graphs")); }, nullptr,
+      {});
   if (!machine.ok()) return machine.status();
   boost::json::array devices, runners;
   for (const v1::Device& device : (*machine)->devices) devices.push_back(ToJson(device));

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
@@ -98,7 +99,15 @@ class Server {
   json::object Answer(const std::string& method, const json::object& params, runner::Message& request) {
     if (method == "describe") {
       json::object description = Describe(fork_);
-      if (lowers_) description["methods"].as_array().emplace_back("lower");
+      if (lowers_) {
+        description["methods"].as_array().emplace_back("lower");
+        description["lowering"] = "greetings 1";
+      }
+      if (trick_ == "compile-only") {
+        json::array& methods = description["methods"].as_array();
+        for (const char* gone : {"run", "pair"})
+          methods.erase(std::find(methods.begin(), methods.end(), json::value(gone)));
+      }
       const json::object other = {{"name", "elsewhere"},
                                   {"version", "1"},
                                   {"baseline", "eager"},
@@ -179,6 +188,9 @@ class Server {
     return {{"handle", static_cast<int64_t>(handles_.size())},
             {"compile_ns", 1000},
             {"peak_memory_bytes", 4096},
+            {"executable_bytes", 2048},
+            {"memory", {{"temp_bytes", 1024}, {"nonsense", "x"}}},
+            {"cost_estimate", {{"flops", 12.5}, {"calls", 3}}},
             {"artifacts", {{{"name", "code.txt"}, {"bytes", 5}}}}};
   }
 
@@ -405,7 +417,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
-  if (mode.starts_with("--lower") || mode == "--helper")
+  if (mode.starts_with("--lower") || mode == "--helper" || mode == "--compile-only")
     return Server(std::move(channel), false, mode.substr(2)).Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },

@@ -78,6 +78,28 @@ class GrpcService : public Service {
     return graph::Sample{sample->model(), sample->weight_meta(), sample->input_meta(), sample->info()};
   }
 
+  absl::StatusOr<std::string> GetLowering(const v1::LoweringKey& key) override {
+    v1::GetLoweringRequest request;
+    *request.mutable_key() = key;
+    absl::StatusOr<v1::Lowering> lowering =
+        Call<v1::Lowering>("GetLowering", kCallSeconds, {}, [&](grpc::ClientContext* context, v1::Lowering* response) {
+          return workers_->GetLowering(context, request, response);
+        });
+    if (!lowering.ok()) return lowering.status();
+    return std::move(*lowering->mutable_content());
+  }
+
+  absl::Status PutLowering(const v1::LoweringKey& key, std::string_view content) override {
+    v1::PutLoweringRequest request;
+    *request.mutable_key() = key;
+    request.set_content(std::string(content));
+    return Call<v1::PutLoweringResponse>("PutLowering", kCallSeconds, {},
+                                         [&](grpc::ClientContext* context, v1::PutLoweringResponse* response) {
+                                           return workers_->PutLowering(context, request, response);
+                                         })
+        .status();
+  }
+
  private:
   template <typename Response, typename Function>
   absl::StatusOr<Response> Call(std::string_view name, double seconds, std::stop_token stop, Function function) {

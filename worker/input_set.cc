@@ -10,8 +10,10 @@
 namespace assay::worker {
 namespace {
 
+constexpr int64_t kSmallTensorBytes = 4096;
+
 absl::StatusOr<runner::MemoryFile> Replay(const graph::Graph& graph, std::string_view graph_hash, std::string_view seed,
-                                          graph::ReplayPart part, int threads, int64_t& bytes) {
+                                          graph::ReplayPart part, int threads, int64_t most_bytes, int64_t& bytes) {
   const graph::TensorLayout layout = graph::PlanReplay(graph, part);
   absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-inputs");
   if (!file.ok()) return file.status();
@@ -19,7 +21,7 @@ absl::StatusOr<runner::MemoryFile> Replay(const graph::Graph& graph, std::string
   {
     absl::StatusOr<runner::Mapping> mapping = file->MapShared();
     if (!mapping.ok()) return mapping.status();
-    graph::ReplayInto(graph, graph_hash, seed, layout, mapping->bytes(), threads);
+    graph::ReplayInto(graph, graph_hash, seed, layout, mapping->bytes(), threads, most_bytes);
   }
   if (absl::Status sealed = file->Seal(); !sealed.ok()) return sealed;
   bytes += layout.file_bytes;
@@ -47,12 +49,17 @@ absl::StatusOr<InputSets> ReplayInputs(const graph::Graph& graph, std::string_vi
                                        int threads) {
   int64_t bytes = 0;
   absl::StatusOr<runner::MemoryFile> public_set =
-      Replay(graph, graph_hash, graph::kPublicSet, graph::ReplayPart::kAll, threads, bytes);
+      Replay(graph, graph_hash, graph::kPublicSet, graph::ReplayPart::kAll, threads, graph::kEveryTensor, bytes);
   if (!public_set.ok()) return public_set.status();
   absl::StatusOr<runner::MemoryFile> secret_set =
-      Replay(graph, graph_hash, secret_seed, graph::ReplayPart::kVarying, threads, bytes);
+      Replay(graph, graph_hash, secret_seed, graph::ReplayPart::kVarying, threads, graph::kEveryTensor, bytes);
   if (!secret_set.ok()) return secret_set.status();
   return InputSets{*std::move(public_set), *std::move(secret_set), std::move(secret_seed), bytes};
+}
+
+absl::StatusOr<runner::MemoryFile> ReplaySmallInputs(const graph::Graph& graph, std::string_view graph_hash) {
+  int64_t bytes = 0;
+  return Replay(graph, graph_hash, graph::kPublicSet, graph::ReplayPart::kAll, /*threads=*/1, kSmallTensorBytes, bytes);
 }
 
 }  // namespace assay::worker

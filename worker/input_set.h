@@ -28,4 +28,8 @@ absl::StatusOr<std::string> NewSecretSeed();
 absl::StatusOr<InputSets> ReplayInputs(const graph::Graph& graph, std::string_view graph_hash, std::string secret_seed,
                                        int threads);
 
+// The public set of a graph that is only compiled: tensors that may steer that (numbers, small lists) have their
+// values, the others are holes in the file and take no memory.
+absl::StatusOr<runner::MemoryFile> ReplaySmallInputs(const graph::Graph& graph, std::string_view graph_hash);
+
 }  // namespace assay::worker

@@ -12,46 +12,85 @@
 
 #include "fmt/format.h"
 #include "graph/sha256.h"
+#include "spdlog/spdlog.h"
 
 namespace assay::worker {
+namespace {
 
 namespace fs = std::filesystem;
 
-std::string LoweredStore::KeyOf(const v1::Runner& runner, std::string_view device, std::string_view graph_hash) {
-  // JSON strings would do as well; none of these holds a newline but by a runner's own fault, which harms itself alone.
-  return graph::Sha256Hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", runner.name(), runner.version(), runner.build(),
-                                      runner.environment_hash(), device, graph_hash));
+v1::LoweringKey KeyOf(const KnownRunner& runner, std::string_view graph_hash) {
+  v1::LoweringKey key;
+  key.set_graph_hash(std::string(graph_hash));
+  key.set_lowering(runner.lowering);
+  key.set_environment_hash(runner.offer.environment_hash());
+  return key;
 }
 
-std::optional<std::string> LoweredStore::Read(const std::string& key) const {
-  const fs::path file = folder_ / key;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string packed(std::istreambuf_iterator<char>(in), {});
+// Runners that do not ship with Assay have entries of their own: neither they nor others read what the other wrote.
+std::string FileName(const KnownRunner& runner, const v1::LoweringKey& key) {
+  return graph::Sha256Hex(fmt::format("{}\n{}\n{}\n{}", runner.config.trusted ? "" : runner.config.name,
+                                      key.graph_hash(), key.environment_hash(), key.lowering()));
+}
+
+std::optional<std::string> Unpack(std::string_view packed) {
   const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (size > static_cast<unsigned long long>(kMaximumEntryBytes)) return std::nullopt;  // the codes of errors as well
+  // The codes of errors are larger as well.
+  if (size > static_cast<unsigned long long>(LoweredStore::kMaximumEntryBytes)) return std::nullopt;
   std::string bytes(size, '\0');
   const size_t read = ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size());
   if (ZSTD_isError(read) || read != bytes.size()) return std::nullopt;
-  std::error_code error;
-  fs::last_write_time(file, fs::file_time_type::clock::now(), error);
   return bytes;
 }
 
-void LoweredStore::Write(const std::string& key, std::string_view bytes) const {
+}  // namespace
+
+std::optional<std::string> LoweredStore::Read(const KnownRunner& runner, std::string_view graph_hash) const {
+  const v1::LoweringKey key = KeyOf(runner, graph_hash);
+  const fs::path file = folder_ / FileName(runner, key);
+  if (std::ifstream in(file, std::ios::binary); in) {
+    const std::string packed(std::istreambuf_iterator<char>(in), {});
+    std::error_code error;
+    fs::last_write_time(file, fs::file_time_type::clock::now(), error);
+    if (std::optional<std::string> bytes = Unpack(packed)) return bytes;
+  }
+  if (service_ == nullptr || !runner.config.trusted) return std::nullopt;
+  const absl::StatusOr<std::string> packed = service_->GetLowering(key);
+  if (!packed.ok()) {
+    // Unimplemented by a service of the version before.
+    if (!absl::IsNotFound(packed.status()) && !absl::IsUnimplemented(packed.status()))
+      spdlog::warn("{}", std::string(packed.status().message()));
+    return std::nullopt;
+  }
+  std::optional<std::string> bytes = Unpack(*packed);
+  if (bytes) Keep(file, *packed);
+  return bytes;
+}
+
+void LoweredStore::Write(const KnownRunner& runner, std::string_view graph_hash, std::string_view bytes) const {
   if (static_cast<int64_t>(bytes.size()) > kMaximumEntryBytes) return;
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
   if (ZSTD_isError(size)) return;
+  packed.resize(size);
+  const v1::LoweringKey key = KeyOf(runner, graph_hash);
+  Keep(folder_ / FileName(runner, key), packed);
+  if (service_ == nullptr || !runner.config.trusted) return;
+  if (absl::Status status = service_->PutLowering(key, packed); !status.ok() && !absl::IsUnimplemented(status)) {
+    spdlog::warn("{}", std::string(status.message()));
+  }
+}
+
+void LoweredStore::Keep(const fs::path& file, std::string_view packed) const {
   // Written beside its place and moved there whole.
   static std::atomic<int> counter = 0;
   const fs::path temporary = folder_ / fmt::format("new-{}-{}", ::getpid(), ++counter);
   std::error_code error;
   fs::create_directories(folder_, error);
   std::ofstream out(temporary, std::ios::binary);
-  out.write(packed.data(), static_cast<std::streamsize>(size));
+  out.write(packed.data(), static_cast<std::streamsize>(packed.size()));
   out.close();
-  if (out) fs::rename(temporary, folder_ / key, error);
+  if (out) fs::rename(temporary, file, error);
   fs::remove(temporary, error);
   Prune();
 }

@@ -176,18 +176,23 @@ class Check {
     if (!Note(fmt::format("{}: compile: handle", name), handle && handle->is_int64(), "must be an integer"))
       return true;
     const int64_t number = handle->get_int64();
+    if (!known_.offer.compiles_only() && !Runs(name, number)) return process_->alive();
+    Outcome<Reply> released = process_->Call("release", {{"handle", number}}, {}, Limit());
+    Note(fmt::format("{}: release", name), released.ok(), released.failure().message);
+    return process_->alive();
+  }
+
+  // False where the compiled form cannot be used any more.
+  bool Runs(const std::string& name, int64_t number) {
     std::optional<runner::TensorBytes> first = RunOnce(name, number, "public");
     std::optional<runner::TensorBytes> again = RunOnce(name, number, "public");
     std::optional<runner::TensorBytes> secret = RunOnce(name, number, "s1");
-    if (!first || !again || !secret) return process_->alive();
+    if (!first || !again || !secret) return false;
     Note(fmt::format("{}: each run starts from fresh inputs", name), SameBytes(*first, *again),
          "two runs on one input set gave different outputs");
     Note(fmt::format("{}: other inputs give other outputs", name), !SameBytes(*first, *secret),
          "the set s1 gave the outputs of public");
-    if (known_.pairs && !Pair(name, number, *secret)) return process_->alive();
-    Outcome<Reply> released = process_->Call("release", {{"handle", number}}, {}, Limit());
-    Note(fmt::format("{}: release", name), released.ok(), released.failure().message);
-    return process_->alive();
+    return !known_.pairs || Pair(name, number, *secret);
   }
 
   bool Pair(const std::string& name, int64_t handle, const runner::TensorBytes& expected) {

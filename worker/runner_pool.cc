@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "google/protobuf/util/json_util.h"
+#include "graph/graph.h"
 #include "worker/environment.h"
 #include "worker/runner_environment.h"
 
@@ -105,11 +106,24 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
       if (method.is_string()) methods.insert(std::string(method.get_string()));
     }
   }
-  for (const char* needed : {"describe", "load", "inputs", "compile", "run"}) {
+  for (const char* needed : {"describe", "load", "inputs", "compile"}) {
     if (!methods.contains(needed)) return Wrong(fmt::format("methods must have {}", needed));
   }
+  offer.set_compiles_only(!methods.contains("run"));
   runner.pairs = methods.contains("pair");
   runner.lowers = methods.contains("lower");
+  runner.lowering = TextOf(description, "lowering");
+  if (runner.lowers && runner.lowering.empty())
+    return Wrong("a runner with the method lower must have the text lowering");
+  runner.graphs = {graph::kTorchFramework};
+  if (const json::value* kinds = description.if_contains("graphs")) {
+    runner.graphs.clear();
+    if (!kinds->is_array()) return Wrong("graphs must be a list");
+    for (const json::value& kind : kinds->get_array()) {
+      if (!kind.is_string()) return Wrong("graphs must be a list of texts");
+      runner.graphs.emplace_back(std::string_view(kind.get_string()));
+    }
+  }
   const json::value* compilers = description.if_contains("compilers");
   if (compilers == nullptr || !compilers->is_array() || compilers->get_array().empty()) {
     return Wrong("compilers must be a list with at least one");

@@ -29,6 +29,8 @@ struct KnownRunner {
   bool lowers = false;                            // has `lower`, for its own compilers
   std::map<std::string, std::string> lowered_by;  // compilers that another runner lowers for: its name
   std::vector<v1::Compiler> lowers_for;           // compilers of other runners that it lowers for
+  std::vector<std::string> graphs;                // kinds that it takes: "torch", "stablehlo"
+  std::string lowering;  // of a runner that lowers: what its result depends on beside the graph and the environment
 };
 
 struct TrialProcess {

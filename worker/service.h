@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ class Service {
                                                               std::stop_token stop) = 0;
   virtual absl::StatusOr<v1::ReportResponse> Report(const v1::ReportRequest& request, std::stop_token stop) = 0;
   virtual absl::StatusOr<graph::Sample> GetGraph(std::string_view hash) = 0;
+  // A graph that was lowered before, as PutLowering() was given it; NotFound where there is none.
+  virtual absl::StatusOr<std::string> GetLowering(const v1::LoweringKey& key) = 0;
+  virtual absl::Status PutLowering(const v1::LoweringKey& key, std::string_view content) = 0;
 };
 
 // Over gRPC, with the token, TLS and certificates of the configuration. InvalidArgument where those cannot be used.

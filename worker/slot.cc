@@ -25,8 +25,8 @@ void PinTo(const std::vector<int>& cpus) {
 
 }  // namespace
 
-Slot::Slot(const Config& config, FetchGraph fetch, MemoryGroups* groups)
-    : config_(config), fetch_(std::move(fetch)), groups_(groups) {
+Slot::Slot(const Config& config, FetchGraph fetch, const LoweredStore& lowered, MemoryGroups* groups)
+    : config_(config), fetch_(std::move(fetch)), lowered_(lowered), groups_(groups) {
   thread_ = std::jthread([this](std::stop_token stop) { Serve(stop); });
 }
 
@@ -94,7 +94,7 @@ void Slot::Assign(v1::Device device, const std::vector<KnownRunner>* runners, co
 void Slot::Start(v1::Assignment assignment, std::stop_token stop, Phase phase, Done done) {
   Do([this, assignment = std::move(assignment), stop, phase = std::move(phase),
       done = std::move(done)](RunnerPool& pool) {
-    const TrialContext context{pool, *runners_, config_, *environment_, device_};
+    const TrialContext context{pool, *runners_, config_, *environment_, lowered_, device_};
     done(RunTrial(context, assignment, fetch_, stop, phase));
   });
 }

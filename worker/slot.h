@@ -23,7 +23,7 @@ namespace assay::worker {
 class Slot : public Executor {
  public:
   // `groups`, where there are any, limit the runners' memory.
-  Slot(const Config& config, FetchGraph fetch, MemoryGroups* groups);
+  Slot(const Config& config, FetchGraph fetch, const LoweredStore& lowered, MemoryGroups* groups);
   // Ends what runs and its runners.
   ~Slot() override;
 
@@ -44,6 +44,7 @@ class Slot : public Executor {
 
   const Config& config_;
   FetchGraph fetch_;
+  const LoweredStore& lowered_;
   MemoryGroups* groups_;
   v1::Device device_;
   const std::vector<KnownRunner>* runners_ = nullptr;

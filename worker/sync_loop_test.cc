@@ -28,6 +28,8 @@ class FakeService : public Service {
     return Ask(reports_, request, stop);
   }
   absl::StatusOr<graph::Sample> GetGraph(std::string_view) override { return absl::NotFoundError("none"); }
+  absl::StatusOr<std::string> GetLowering(const v1::LoweringKey&) override { return absl::NotFoundError("none"); }
+  absl::Status PutLowering(const v1::LoweringKey&, std::string_view) override { return absl::OkStatus(); }
 
   // From now on every call is answered at once.
   void Release() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "fmt/format.h"
@@ -27,6 +28,7 @@ namespace json = boost::json;
 using measure::kBaselineArm;
 using measure::kCandidateArm;
 
+constexpr char kCompileOnlyPolicy[] = "aot";
 constexpr const char* kArmNames[] = {"baseline", "candidate"};
 
 // What starting a process takes beside loading and compiling, at most about.
@@ -51,7 +53,7 @@ class Trial {
         assignment_(assignment),
         stop_(stop),
         phases_(std::move(on_phase)),
-        steps_(phases_, limits_, LoweredStore(context.config.state_dir / "lowered"), stop) {
+        steps_(phases_, limits_, context.lowered, stop) {
     arms_[kBaselineArm].target = assignment.baseline();
     arms_[kCandidateArm].target = assignment.candidate();
   }
@@ -71,7 +73,7 @@ class Trial {
     phases_.Begin("end", /*harness=*/true);
     if (m_.outcome_class() != v1::CORRECT) TakeEvidence();
     EndProcesses();
-    for (const int arm : {kBaselineArm, kCandidateArm}) {
+    for (const int arm : Arms()) {
       (arm == kBaselineArm ? m_.mutable_baseline() : m_.mutable_candidate())->Swap(&arms_[arm].told);
     }
     ToStruct(conditions_, m_.mutable_conditions());
@@ -83,10 +85,24 @@ class Trial {
  private:
   // Each step returns whether to go on; a false one has written the end of the trial.
   void Steps(const FetchGraph& fetch) {
-    if (!ResolvePolicy() || !FindRunners() || !Fetch(fetch) || !Replay() || !Lock()) return;
+    if (!ResolvePolicy() || !FindRunners() || !Fetch(fetch)) return;
+    if (compiles_only_) {
+      // Here the lock is the host's: compiling must not disturb what is timed on it.
+      if (Lock() && CompileOnly()) m_.set_outcome_class(v1::COMPILED);
+      return;
+    }
+    if (!Replay() || !Lock()) return;
     if (!FirstProcess()) return;
     FinishTiming();
     m_.set_outcome_class(v1::CORRECT);
+  }
+
+  // The arms that the trial has.
+  std::span<const int> Arms() const {
+    static constexpr std::array<int, 2> kBoth = {kBaselineArm, kCandidateArm};
+    static constexpr std::array<int, 1> kCandidate = {kCandidateArm};
+    if (compiles_only_) return kCandidate;
+    return kBoth;
   }
 
   // Ends the trial for a reason of Assay's own.
@@ -115,16 +131,8 @@ class Trial {
   bool ResolvePolicy() {
     phases_.Begin("fetch", /*harness=*/true);
     const v1::Policy& asked = assignment_.policy();
-    absl::StatusOr<measure::Policy> policy = measure::PolicyFromName(asked.name().empty() ? "standard" : asked.name());
-    if (!policy.ok()) return Infrastructure(Text(policy.status()));
-    policy_ = *std::move(policy);
-    if (asked.budget_seconds() > 0) {
-      policy_.budget_seconds = asked.budget_seconds();
-      policy_.pilot_seconds = std::min(policy_.pilot_seconds, policy_.budget_seconds);
-    }
-    if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
-    if (asked.processes() > 0) policy_.processes = asked.processes();
-    if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
+    compiles_only_ = asked.name() == kCompileOnlyPolicy;
+    if (!compiles_only_ && !ResolveTiming(asked)) return false;
     const PhaseLimits& defaults = context_.config.limits;
     limits_.load_seconds = asked.load_timeout_seconds() > 0 ? asked.load_timeout_seconds() : defaults.load_seconds;
     limits_.compile_seconds =
@@ -135,17 +143,33 @@ class Trial {
     if (asked.memory_limit_bytes() > 0) memory_limit_ = std::min(memory_limit_, asked.memory_limit_bytes());
     limits_.output_bytes = memory_limit_ / 4;
     v1::Policy& told = *m_.mutable_policy();
-    told.set_name(policy_.name);
     told.set_threads(limits_.threads);
-    told.set_budget_seconds(policy_.budget_seconds);
-    told.set_half_width(policy_.target_half_width);
-    told.set_processes(policy_.processes);
-    told.set_two_processes(asked.two_processes());
     told.set_load_timeout_seconds(limits_.load_seconds);
     told.set_compile_timeout_seconds(limits_.compile_seconds);
-    told.set_run_timeout_seconds(limits_.run_seconds);
+    told.set_name(compiles_only_ ? kCompileOnlyPolicy : policy_.name);
+    if (!compiles_only_) {
+      told.set_budget_seconds(policy_.budget_seconds);
+      told.set_half_width(policy_.target_half_width);
+      told.set_processes(policy_.processes);
+      told.set_two_processes(asked.two_processes());
+      told.set_run_timeout_seconds(limits_.run_seconds);
+    }
     told.set_memory_limit_bytes(memory_limit_);
     told.set_replay(std::string(graph::kReplayVersion));
+    return true;
+  }
+
+  bool ResolveTiming(const v1::Policy& asked) {
+    absl::StatusOr<measure::Policy> policy = measure::PolicyFromName(asked.name().empty() ? "standard" : asked.name());
+    if (!policy.ok()) return Infrastructure(Text(policy.status()));
+    policy_ = *std::move(policy);
+    if (asked.budget_seconds() > 0) {
+      policy_.budget_seconds = asked.budget_seconds();
+      policy_.pilot_seconds = std::min(policy_.pilot_seconds, policy_.budget_seconds);
+    }
+    if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
+    if (asked.processes() > 0) policy_.processes = asked.processes();
+    if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
     return true;
   }
 
@@ -156,7 +180,9 @@ class Trial {
   }
 
   bool FindRunners() {
-    for (TrialArm& arm : arms_) {
+    std::vector<const KnownRunner*> runners;
+    for (const int number : Arms()) {
+      TrialArm& arm = arms_[number];
       const std::string environment = arm.target.environment().empty() ? "default" : arm.target.environment();
       // An environment is known by its content: the same under another name serves where none has both.
       std::vector<const KnownRunner*> candidates;
@@ -201,16 +227,11 @@ class Trial {
       arm.told.set_runner_build(arm.runner->offer.build());
       arm.told.set_trusted(arm.runner->config.trusted);
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
-    }
-    shared_ = arms_[0].runner == arms_[1].runner && !assignment_.policy().two_processes();
-    std::vector<const KnownRunner*> runners;
-    for (const TrialArm& arm : arms_) {
-      for (const KnownRunner* runner : {arm.runner, arm.lowering}) {
-        if (runner != nullptr && std::find(runners.begin(), runners.end(), runner) == runners.end()) {
-          runners.push_back(runner);
-        }
+      for (const KnownRunner* one : {arm.runner, arm.lowering}) {
+        if (one != nullptr && std::find(runners.begin(), runners.end(), one) == runners.end()) runners.push_back(one);
       }
     }
+    shared_ = arms_[0].runner == arms_[1].runner && !assignment_.policy().two_processes();
     TellEnvironment(ForTrial(context_.environment, context_.device, runners));
     return true;
   }
@@ -226,8 +247,22 @@ class Trial {
       return Infrastructure(
           fmt::format("the graph has the hash {} and was asked for as {}", hash, assignment_.graph_hash()));
     }
+    for (const int arm : Arms()) {
+      const TrialArm& a = arms_[arm];
+      if (std::find(a.runner->graphs.begin(), a.runner->graphs.end(), graph_.info.framework) !=
+          a.runner->graphs.end()) {
+        continue;
+      }
+      m_.set_outcome_class(v1::SKIPPED);
+      m_.set_detail(v1::UNSUPPORTED);
+      m_.set_failed_phase(phases_.name());
+      m_.set_message(fmt::format("the graph is of the kind {}; the {} {} of the runner {} takes {}",
+                                 graph_.info.framework, kArmNames[arm], a.target.compiler(), a.runner->offer.name(),
+                                 fmt::join(a.runner->graphs, ", ")));
+      return false;
+    }
     const int64_t need = InputBytes(graph_);
-    if (need > memory_limit_) {
+    if (need > memory_limit_ && !compiles_only_) {
       m_.set_outcome_class(v1::SKIPPED);
       m_.set_detail(v1::OUT_OF_MEMORY);
       m_.set_failed_phase(phases_.name());
@@ -271,7 +306,7 @@ class Trial {
   // Starts what the arms need; one process for both where one runner has both.
   bool StartProcesses(bool baseline_only = false) {
     phases_.Begin("start", /*harness=*/true);
-    for (const int arm : {kBaselineArm, kCandidateArm}) {
+    for (const int arm : Arms()) {
       if (arm == kCandidateArm && baseline_only) break;
       TrialArm& a = arms_[arm];
       a.call_seconds.clear();
@@ -304,12 +339,31 @@ class Trial {
   }
 
   json::object GraphToLoad() const {
-    return {{"hash", assignment_.graph_hash()}, {"model", graph::CanonicalModel(graph_, context_.device.kind())}};
+    return {{"hash", assignment_.graph_hash()},
+            {"kind", graph_.info.framework},
+            {"model", graph::CanonicalModel(graph_, context_.device.kind())}};
+  }
+
+  int PublicSet() const { return small_inputs_ ? small_inputs_->fd() : inputs_->public_set.fd(); }
+
+  // All of a trial that runs nothing.
+  bool CompileOnly() {
+    phases_.Begin("replay", /*harness=*/true);
+    absl::StatusOr<runner::MemoryFile> inputs = ReplaySmallInputs(graph_, assignment_.graph_hash());
+    if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
+    small_inputs_ = *std::move(inputs);
+    if (!StartProcesses()) return false;
+    TrialArm& arm = arms_[kCandidateArm];
+    auto failure = steps_.Load(arm, GraphToLoad(), context_.device.id(), PublicSet(), kNoSecretSet, lock_.get(),
+                               fmt::format("load.{}", kArmNames[kCandidateArm]));
+    if (!failure) failure = Compile(kCandidateArm);
+    if (!failure) failure = steps_.FetchArtifacts(arm);
+    return failure ? Fail(kCandidateArm, v1::COMPILE_FAIL, *failure) : true;
   }
 
   std::optional<ArmFailure> Load(int arm) {
-    return steps_.Load(arms_[arm], GraphToLoad(), context_.device.id(), *inputs_, lock_.get(),
-                       shared_ ? "load" : fmt::format("load.{}", kArmNames[arm]));
+    return steps_.Load(arms_[arm], GraphToLoad(), context_.device.id(), PublicSet(), inputs_->secret_set.fd(),
+                       lock_.get(), shared_ ? "load" : fmt::format("load.{}", kArmNames[arm]));
   }
 
   // Loads and compiles an arm in the newest process.
@@ -339,7 +393,7 @@ class Trial {
     if (!started.ok()) return ArmFailure{{CallFailure::Kind::kParentEnded, "", Text(started.status())}};
     RunnerProcess& process = *started->process;
     std::optional<ArmFailure> failure =
-        steps_.LowerElsewhere(process, arms_[arm], GraphToLoad(), context_.device.id(), *inputs_, lock_.get(),
+        steps_.LowerElsewhere(process, arms_[arm], GraphToLoad(), context_.device.id(), PublicSet(), lock_.get(),
                               fmt::format("lower.{}", kArmNames[arm]));
     process.Kill();
     if (failure) m_.set_evidence(process.Output());
@@ -608,8 +662,10 @@ class Trial {
   int64_t memory_limit_ = 0;
   graph::Graph graph_;
   std::optional<InputSets> inputs_;
+  std::optional<runner::MemoryFile> small_inputs_;  // of a trial that runs nothing, instead
   runner::UniqueFd lock_;
   std::array<TrialArm, 2> arms_;  // by measure::kBaselineArm and kCandidateArm
+  bool compiles_only_ = false;    // the candidate is the only arm, and is not run
   bool shared_ = false;           // both in one process
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;

@@ -15,6 +15,7 @@
 #include "graph/parse.h"
 #include "worker/config.h"
 #include "worker/environment.h"
+#include "worker/lowered_store.h"
 #include "worker/runner_pool.h"
 
 namespace assay::worker {
@@ -24,6 +25,7 @@ struct TrialContext {
   const std::vector<KnownRunner>& runners;
   const Config& config;
   const Environment& environment;
+  const LoweredStore& lowered;
   v1::Device device;
 };
 

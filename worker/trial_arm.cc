@@ -18,6 +18,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kMaximumArtifacts = 16;
+constexpr int kMaximumFacts = 100;  // of a kind
+constexpr size_t kMaximumFactName = 100;
 constexpr int64_t kMaximumArtifactBytes = 1 << 20;
 constexpr size_t kMaximumContentBytes = 1 << 20;  // of an arm's artifacts together, compressed: reports have a limit
 
@@ -77,23 +79,49 @@ std::string Compress(std::string_view bytes) {
   return packed;
 }
 
+// Calls add(name, value) for each member of an object in the result, up to a number of them.
+template <typename Add>
+void ForEachFact(const json::object& result, std::string_view key, const Add& add) {
+  const json::value* facts = result.if_contains(key);
+  if (facts == nullptr || !facts->is_object()) return;
+  int count = 0;
+  for (const auto& [name, value] : facts->get_object()) {
+    if (value.is_number() && name.size() <= kMaximumFactName && ++count <= kMaximumFacts) add(std::string(name), value);
+  }
+}
+
+// What the compiler says of what it made.
+void TellProgram(const json::object& result, v1::Arm& told) {
+  told.set_executable_bytes(std::max<int64_t>(Integer(result, "executable_bytes"), 0));
+  told.set_code_bytes(std::max<int64_t>(Integer(result, "code_bytes"), 0));
+  told.clear_memory();
+  told.clear_cost_estimate();
+  ForEachFact(result, "memory", [&](const std::string& name, const json::value& value) {
+    if (value.is_int64()) (*told.mutable_memory())[name] = value.get_int64();
+  });
+  ForEachFact(result, "cost_estimate", [&](const std::string& name, const json::value& value) {
+    (*told.mutable_cost_estimate())[name] = value.to_number<double>();
+  });
+}
+
 }  // namespace
 
 std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& graph, const std::string& device,
-                                         const InputSets& inputs, int lock, const std::string& phase) {
+                                         int public_set, int secret_set, int lock, const std::string& phase) {
   phases_.Begin(phase, /*harness=*/false);
   Outcome<Reply> loaded =
       arm.process->Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
-                        {{"tensors", inputs.public_set.fd()}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+                        {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
   if (!loaded.ok()) return ArmFailure{loaded.failure()};
   const int64_t load_ns = Integer(loaded->result, "load_ns");
   const json::value* mutated = loaded->result.if_contains("mutated");
   if (load_ns < 0 || mutated == nullptr || !mutated->is_array()) return Broken("load must give load_ns and mutated");
   arm.told.set_load_ns(load_ns);
   arm.mutates = !mutated->get_array().empty();
-  arm.lowered_key = LoweredStore::KeyOf(arm.runner->offer, device, std::string_view(graph.at("hash").as_string()));
+  arm.graph_hash = std::string(graph.at("hash").as_string());
+  if (secret_set == kNoSecretSet) return std::nullopt;
   phases_.Begin("inputs", /*harness=*/true);
-  Outcome<Reply> sent = arm.process->Call("inputs", {{"set", kSecretSetName}}, {{"tensors", inputs.secret_set.fd()}},
+  Outcome<Reply> sent = arm.process->Call("inputs", {{"set", kSecretSetName}}, {{"tensors", secret_set}},
                                           After(limits_.load_seconds), stop_);
   if (!sent.ok()) return ArmFailure{sent.failure()};
   return std::nullopt;
@@ -105,27 +133,30 @@ std::optional<ArmFailure> ArmSteps::Lower(TrialArm& arm, const std::string& phas
   if (!keep.ok()) return Broken(std::string(keep.status().message()));
   std::vector<NamedFd> fds = {{"keep", keep->fd()}};
   absl::StatusOr<runner::MemoryFile> kept;
-  if (const std::optional<std::string> bytes = store_.Read(arm.lowered_key); bytes && !bytes->empty()) {
-    kept = SealedFile(*bytes);
+  const std::optional<std::string> before = store_.Read(*arm.runner, arm.graph_hash);
+  if (before && !before->empty()) {
+    kept = SealedFile(*before);
     if (kept.ok()) fds.push_back({"kept", kept->fd()});
   }
   Outcome<Reply> lowered = arm.process->Call("lower", {}, fds, After(limits_.compile_seconds), stop_);
+  // That a graph cannot be lowered is worth keeping too; what a process left that did not survive it is not.
+  if (lowered.ok() || lowered.failure().kind == CallFailure::Kind::kError) {
+    const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
+    if (bytes && !bytes->empty()) store_.Write(*arm.runner, arm.graph_hash, *bytes);
+  }
   if (!lowered.ok()) return ArmFailure{lowered.failure()};
   const int64_t lower_ns = Integer(lowered->result, "lower_ns");
   if (lower_ns < 0) return Broken("lower must give lower_ns");
   phases_.AddRunnerTime(lower_ns);
-  const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
-  if (bytes && !bytes->empty()) store_.Write(arm.lowered_key, *bytes);
   return std::nullopt;
 }
 
 std::optional<ArmFailure> ArmSteps::LowerElsewhere(RunnerProcess& process, TrialArm& arm, const json::object& graph,
-                                                   const std::string& device, const InputSets& inputs, int lock,
+                                                   const std::string& device, int public_set, int lock,
                                                    const std::string& phase) {
   phases_.Begin(phase, /*harness=*/false);
-  Outcome<Reply> loaded =
-      process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
-                   {{"tensors", inputs.public_set.fd()}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  Outcome<Reply> loaded = process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
+                                       {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
   if (!loaded.ok()) return ArmFailure{loaded.failure()};
   absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
   if (!keep.ok()) return Broken(std::string(keep.status().message()));
@@ -169,6 +200,7 @@ std::optional<ArmFailure> ArmSteps::Compile(TrialArm& arm, const std::string& na
   // A graph that another runner compiled was compiled there: the rest is loading.
   arm.told.set_compile_ns(compile_ns + arm.lower_ns);
   arm.told.set_peak_memory_bytes(std::max(Integer(compiled->result, "peak_memory_bytes"), arm.lower_peak_bytes));
+  TellProgram(compiled->result, arm.told);
   arm.told.clear_artifacts();
   if (const json::value* artifacts = compiled->result.if_contains("artifacts"); artifacts && artifacts->is_array()) {
     for (const json::value& value : artifacts->get_array()) {

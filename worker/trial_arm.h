@@ -21,6 +21,7 @@
 namespace assay::worker {
 
 inline constexpr char kSecretSetName[] = "s1";  // a name that tells a runner nothing
+inline constexpr int kNoSecretSet = -1;         // in the place of its descriptor
 
 // How a trial ends before its end: a failure of an arm.
 struct ArmFailure {
@@ -42,7 +43,7 @@ struct TrialArm {
   bool isolated = false;
   int64_t handle = 0;
   bool mutates = false;
-  std::string lowered_key;                                    // of the graph that is loaded, in LoweredStore
+  std::string graph_hash;                                     // of the graph that is loaded
   std::optional<runner::MemoryFile> lowered;                  // what the other runner made
   int64_t lower_ns = 0, lower_peak_bytes = 0;                 // … and what that took
   v1::Arm told;                                               // for the measurement
@@ -55,15 +56,15 @@ struct TrialArm {
 class ArmSteps {
  public:
   // `store` keeps what runners lowered.
-  ArmSteps(PhaseLog& phases, const ArmLimits& limits, LoweredStore store, std::stop_token stop)
-      : phases_(phases), limits_(limits), store_(std::move(store)), stop_(stop) {}
+  ArmSteps(PhaseLog& phases, const ArmLimits& limits, const LoweredStore& store, std::stop_token stop)
+      : phases_(phases), limits_(limits), store_(store), stop_(stop) {}
 
-  // Sends graph and tensors; the secret set too. `lock` is the device lock that the process keeps.
+  // Sends graph and tensors; the secret set too, where there is one. `lock` is the device lock that the process keeps.
   std::optional<ArmFailure> Load(TrialArm& arm, const boost::json::object& graph, const std::string& device,
-                                 const InputSets& inputs, int lock, const std::string& phase);
+                                 int public_set, int secret_set, int lock, const std::string& phase);
   // Has `process`, of the runner `arm.lowering`, lower the graph for the arm's compiler.
   std::optional<ArmFailure> LowerElsewhere(RunnerProcess& process, TrialArm& arm, const boost::json::object& graph,
-                                           const std::string& device, const InputSets& inputs, int lock,
+                                           const std::string& device, int public_set, int lock,
                                            const std::string& phase);
   // `name` is the arm's. A runner that lowers does so before, in a phase of its own.
   std::optional<ArmFailure> Compile(TrialArm& arm, const std::string& name);
@@ -78,7 +79,7 @@ class ArmSteps {
 
   PhaseLog& phases_;
   const ArmLimits& limits_;
-  LoweredStore store_;
+  const LoweredStore& store_;
   std::stop_token stop_;
 };
 

@@ -56,6 +56,7 @@ class TrialTest : public testing::Test {
     sample_ = graph::Canonical(*graph);
     hash_ = graph::Hash(*graph);
     pool_.emplace(io_, config_);
+    lowered_ = LoweredStore(config_.state_dir / "lowered", nullptr);
   }
   void TearDown() override {
     pool_.reset();
@@ -92,7 +93,7 @@ class TrialTest : public testing::Test {
 
   absl::StatusOr<v1::Measurement> Run(const v1::Assignment& assignment, std::stop_token stop = {}) {
     const Environment environment = CaptureEnvironment(config_, false);
-    TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+    TrialContext context{*pool_, runners_, config_, environment, lowered_, runners_[0].devices[0]};
     return RunTrial(
         context, assignment, [&](std::string_view) { return sample_; }, stop,
         [&](std::string_view phase) { last_phase_ = phase; });
@@ -109,6 +110,7 @@ class TrialTest : public testing::Test {
   boost::asio::io_context io_;
   std::optional<RunnerPool> pool_;
   std::vector<KnownRunner> runners_;
+  LoweredStore lowered_{"", nullptr};
   graph::Sample sample_;
   std::string hash_, last_phase_;
 };
@@ -258,6 +260,42 @@ TEST_F(TrialTest, WhatARunnerLoweredIsKeptForItsNextTrialOfTheGraph) {
   EXPECT_THAT(Measure(Assign("run-error", "another")).evidence(), HasSubstr("lowering with ''"));
 }
 
+TEST_F(TrialTest, APolicyThatOnlyCompilesRunsNothing) {
+  AddRunner("default", {"--compile-only"});
+  EXPECT_TRUE(runners_[0].offer.compiles_only());
+  v1::Assignment assignment = Assign("none");
+  assignment.clear_baseline();
+  assignment.mutable_policy()->Clear();
+  assignment.mutable_policy()->set_name("aot");
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), v1::COMPILED) << m.message();
+  EXPECT_FALSE(m.has_baseline());
+  EXPECT_FALSE(m.has_timing());
+  EXPECT_EQ(m.comparisons_size(), 0);
+  EXPECT_EQ(m.policy().name(), "aot");
+  EXPECT_EQ(m.candidate().compile_ns(), 1000);
+  EXPECT_EQ(m.candidate().executable_bytes(), 2048);
+  EXPECT_EQ(m.candidate().memory().size(), 1u);
+  EXPECT_EQ(m.candidate().memory().at("temp_bytes"), 1024);
+  EXPECT_EQ(m.candidate().cost_estimate().at("flops"), 12.5);
+  EXPECT_EQ(m.candidate().cost_estimate().at("calls"), 3);
+  ASSERT_EQ(m.candidate().artifacts_size(), 1);
+  EXPECT_FALSE(m.candidate().artifacts(0).content().empty());
+  (*assignment.mutable_candidate()->mutable_options()->mutable_fields())["trick"].set_string_value("compile-error");
+  const v1::Measurement failed = Measure(assignment);
+  EXPECT_EQ(failed.outcome_class(), v1::COMPILE_FAIL);
+  EXPECT_EQ(failed.failed_phase(), "compile.candidate");
+}
+
+TEST_F(TrialTest, AnyTargetCanBeOnlyCompiledAndWeightsTakeNoMemory) {
+  AddRunner("default", {"--fork"});
+  v1::Assignment assignment = Assign("run-abort");
+  assignment.clear_baseline();
+  assignment.mutable_policy()->set_name("aot");
+  assignment.mutable_policy()->set_memory_limit_bytes(1);  // less than its inputs have
+  EXPECT_EQ(Measure(assignment).outcome_class(), v1::COMPILED);
+}
+
 TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
   AddRunner("default", {});
   AddRunner("lowering", {"--lower-error"});
@@ -265,6 +303,9 @@ TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
   EXPECT_EQ(m.outcome_class(), v1::COMPILE_FAIL);
   EXPECT_EQ(m.failed_phase(), "lower.candidate");
   EXPECT_THAT(m.message(), HasSubstr("the fake runner says compile_fail"));
+  EXPECT_THAT(m.evidence(), HasSubstr("lowering with ''"));
+  EXPECT_THAT(Measure(Assign("none", "lowering")).evidence(), HasSubstr("lowering with 'greetings'"))
+      << "what was kept of a failure";
 }
 
 TEST_F(TrialTest, ACompilerThatAnotherRunnerLowersFor) {
@@ -480,7 +521,7 @@ TEST_F(TrialTest, AWarmParentThatDiesDuringATrialIsNotTheCompilersFault) {
   AddRunner("default", {"--fork"});
   for (const char* killed_in : {"load", "compile.candidate", "run.candidate", "timing"}) {
     const Environment environment = CaptureEnvironment(config_, false);
-    TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+    TrialContext context{*pool_, runners_, config_, environment, lowered_, runners_[0].devices[0]};
     absl::StatusOr<v1::Measurement> m = RunTrial(
         context, Assign("none"), [&](std::string_view) { return sample_; }, std::stop_token(),
         [&](std::string_view phase) {
@@ -501,7 +542,7 @@ TEST_F(TrialTest, StopsWhenToldTo) {
   absl::StatusOr<v1::Measurement> result;
   std::jthread stopper;
   const Environment environment = CaptureEnvironment(config_, false);
-  TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+  TrialContext context{*pool_, runners_, config_, environment, lowered_, runners_[0].devices[0]};
   result = RunTrial(
       context, assignment, [&](std::string_view) { return sample_; }, source.get_token(),
       [&](std::string_view phase) {
@@ -519,7 +560,7 @@ TEST_F(TrialTest, WaitsForTheDevice) {
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   std::stop_source source;
   const Environment environment = CaptureEnvironment(config_, false);
-  TrialContext context{*pool_, runners_, config_, environment, runners_[0].devices[0]};
+  TrialContext context{*pool_, runners_, config_, environment, lowered_, runners_[0].devices[0]};
   std::jthread stopper;
   absl::StatusOr<v1::Measurement> result = RunTrial(
       context, Assign("none"), [&](std::string_view) { return sample_; }, source.get_token(),

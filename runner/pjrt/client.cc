@@ -190,6 +190,16 @@ std::vector<PJRT_NamedValue> NamedValues(const CreateOptions& options) {
   return values;
 }
 
+PJRT_Program TextProgram(std::string& text) {
+  static constexpr std::string_view kFormat = "mlir";
+  auto program = ASSAY_PJRT_ARGS(PJRT_Program);
+  program.code = text.data();
+  program.code_size = text.size();
+  program.format = kFormat.data();
+  program.format_size = kFormat.size();
+  return program;
+}
+
 absl::StatusOr<ProgramFacts> FactsOf(const Plugin& plugin, PJRT_Executable* executable) {
   ProgramFacts facts;
   for (const auto read : {ReadCost, ReadMemory, ReadSizes, ReadOptimised}) {
@@ -294,11 +304,7 @@ absl::Status Client::ReadDevices() {
 absl::StatusOr<std::unique_ptr<Program>> Client::Compile(std::string_view stablehlo, std::string_view options,
                                                          int64_t* compile_ns) const {
   std::string code(stablehlo);  // the field is not const
-  auto source = ASSAY_PJRT_ARGS(PJRT_Program);
-  source.code = code.data();
-  source.code_size = code.size();
-  source.format = "mlir";
-  source.format_size = 4;
+  PJRT_Program source = TextProgram(code);
   auto args = ASSAY_PJRT_ARGS(PJRT_Client_Compile_Args);
   args.client = client_.get();
   args.program = &source;

@@ -149,6 +149,9 @@ std::string HloOfModuleWithConfig(std::string_view bytes);
 // Create options as the plug-in takes them; they point into `options`.
 std::vector<PJRT_NamedValue> NamedValues(const CreateOptions& options);
 
+// StableHLO text as a plug-in takes it; it points into `text`.
+PJRT_Program TextProgram(std::string& text);
+
 int64_t NowNs();  // the host's monotonic clock
 
 }  // namespace assay::pjrt

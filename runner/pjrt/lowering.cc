@@ -110,38 +110,38 @@ absl::StatusOr<Lowered> ParseLowered(std::string_view text, size_t parameter_cou
   return lowered;
 }
 
-absl::StatusOr<std::string> Lowering::KeyOf(std::string_view request) {
+absl::StatusOr<std::string> Lowering::Version() {
   if (!version_) {
     std::vector<std::string> command = command_;
     command.push_back("--version");
     absl::StatusOr<std::string> version = RunFilter(command, "", 4096);
-    if (!version.ok()) return version.status();
+    if (!version.ok()) return Annotated(version.status(), "asking the lowering for its version");
     version_ = *std::move(version);
+    while (version_->ends_with('\n')) version_->pop_back();
   }
-  return Cat(graph::Sha256Hex(Cat(*version_, "\n", request)), "\n");
+  return *version_;
 }
 
 absl::StatusOr<Lowered> Lowering::Lower(std::string_view model, const std::vector<LoweringParameter>& parameters,
-                                        std::string_view platform, std::string_view kept) {
+                                        std::string_view platform, std::string_view kept, std::string* keep) {
   if (command_.empty()) {
     return absl::FailedPreconditionError(
         "this runner has no lowering: start it with --lowering, for example `--lowering .venv-xla/bin/python -m "
         "assay_lowering`");
   }
+  absl::StatusOr<std::string> version = Version();
+  if (!version.ok()) return version.status();
   const std::string request = RequestOf(model, parameters, platform);
-  absl::StatusOr<std::string> key = KeyOf(request);
-  if (!key.ok()) return key.status();
-  if (kept.starts_with(*key)) {
-    absl::StatusOr<Lowered> lowered = ParseLowered(kept.substr(key->size()), parameters.size());
-    if (lowered.ok()) {
-      lowered->cached = true;
-      return lowered;
-    }
+  const std::string key = Cat(graph::Sha256Hex(Cat(*version, "\n", request)), "\n");
+  if (kept.starts_with(key)) {
+    absl::StatusOr<Lowered> lowered = ParseLowered(kept.substr(key.size()), parameters.size());
+    if (lowered.ok()) lowered->cached = true;
+    if (!absl::IsInternal(lowered.status())) return lowered;
   }
   absl::StatusOr<std::string> reply = RunFilter(command_, request, kMaxReplyBytes);
   if (!reply.ok()) return Annotated(reply.status(), "lowering to StableHLO");
   absl::StatusOr<Lowered> lowered = ParseLowered(*reply, parameters.size());
-  if (lowered.ok()) lowered->keep = *key + *reply;
+  if (keep != nullptr && !absl::IsInternal(lowered.status())) *keep = key + *reply;
   return lowered;
 }
 

@@ -25,7 +25,6 @@ struct Lowered {
   std::vector<int> arguments;  // for each argument of @main, the parameter that it is
   std::vector<int> constants;  // parameters whose value became part of the text
   bool cached = false;
-  std::string keep;  // for a later Lower() of the same graph; empty where `cached`
 };
 
 class Lowering {
@@ -35,9 +34,13 @@ class Lowering {
 
   // `kept` is what was kept of an earlier lowering; anything that is not of this very graph and version counts as
   // nothing. InvalidArgument says what in the graph cannot be lowered; FailedPrecondition and Internal are about the
-  // lowering process itself.
+  // lowering process itself. `*keep` is for a later Lower() of the same graph, where this one learnt anything: that a
+  // graph cannot be lowered as well.
   absl::StatusOr<Lowered> Lower(std::string_view model, const std::vector<LoweringParameter>& parameters,
-                                std::string_view platform, std::string_view kept = {});
+                                std::string_view platform, std::string_view kept = {}, std::string* keep = nullptr);
+
+  // What a lowered text depends on beside the graph, the parameters and the platform.
+  absl::StatusOr<std::string> Version();
 
   // A serialised HLO module as text.
   absl::StatusOr<std::string> HloText(std::string_view module) const;
@@ -45,8 +48,6 @@ class Lowering {
   bool configured() const { return !command_.empty(); }
 
  private:
-  absl::StatusOr<std::string> KeyOf(std::string_view request);
-
   std::vector<std::string> command_;
   std::optional<std::string> version_;
 };

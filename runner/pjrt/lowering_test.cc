@@ -67,39 +67,52 @@ TEST_F(LoweringTest, AsksAndReadsTheReply) {
 }
 
 TEST_F(LoweringTest, LowersAGraphOnce) {
-  const auto first = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu");
+  std::string keep, more;
+  const auto first = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", {}, &keep);
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_FALSE(first->cached);
-  const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", first->keep);
+  const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", keep, &more);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_TRUE(again->cached);
-  EXPECT_EQ(again->keep, "");
+  EXPECT_EQ(more, "");
   EXPECT_EQ(again->stablehlo, first->stablehlo);
   EXPECT_EQ(Count(), 1);
   // What was kept of anything else that the text depends on is of no use.
-  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("another model", Parameters(), "cpu", first->keep)->cached);
-  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("the model", Parameters(), "tpu", first->keep)->cached);
-  EXPECT_FALSE(Lowering(Fake(kReply, "2")).Lower("the model", Parameters(), "cpu", first->keep)->cached);
+  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("another model", Parameters(), "cpu", keep)->cached);
+  EXPECT_FALSE(Lowering(Fake(kReply)).Lower("the model", Parameters(), "tpu", keep)->cached);
+  EXPECT_FALSE(Lowering(Fake(kReply, "2")).Lower("the model", Parameters(), "cpu", keep)->cached);
   EXPECT_EQ(Count(), 4);
 }
 
 TEST_F(LoweringTest, WhatIsKeptIsNotTrusted) {
-  const std::string keep = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu")->keep;
+  std::string keep;
+  ASSERT_TRUE(Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", {}, &keep).ok());
   for (const std::string& kept :
        {keep.substr(0, keep.size() - 4), keep.substr(1), std::string("x"), std::string(70, '\n')}) {
-    const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", kept);
+    std::string kept_again;
+    const auto again = Lowering(Fake(kReply)).Lower("the model", Parameters(), "cpu", kept, &kept_again);
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_FALSE(again->cached);
-    EXPECT_EQ(again->keep, keep);
+    EXPECT_EQ(kept_again, keep);
   }
   EXPECT_EQ(Count(), 5);
 }
 
-TEST_F(LoweringTest, WhatCannotBeLoweredIsSaid) {
-  Lowering lowering(Fake(R"({"error": {"message": "no lowering for the operator aten.foo.default"}})"));
-  const auto lowered = lowering.Lower("the model", Parameters(), "cpu");
-  EXPECT_TRUE(absl::IsInvalidArgument(lowered.status()));
-  EXPECT_THAT(std::string(Said(lowered.status())), HasSubstr("aten.foo.default"));
+TEST_F(LoweringTest, WhatCannotBeLoweredIsSaidAndFoundOutOnce) {
+  constexpr char kError[] = R"({"error": {"message": "no lowering for the operator aten.foo.default"}})";
+  std::string keep;
+  for (int i = 0; i < 2; ++i) {
+    const auto lowered = Lowering(Fake(kError)).Lower("the model", Parameters(), "cpu", keep, i == 0 ? &keep : nullptr);
+    EXPECT_TRUE(absl::IsInvalidArgument(lowered.status()));
+    EXPECT_THAT(std::string(Said(lowered.status())), HasSubstr("aten.foo.default"));
+  }
+  EXPECT_EQ(Count(), 1);
+}
+
+TEST_F(LoweringTest, AReplyThatIsNoneIsNotKept) {
+  std::string keep;
+  EXPECT_TRUE(absl::IsInternal(Lowering(Fake("{}")).Lower("the model", Parameters(), "cpu", {}, &keep).status()));
+  EXPECT_EQ(keep, "");
 }
 
 TEST_F(LoweringTest, ARunnerWithoutOneSaysHowToNameIt) {

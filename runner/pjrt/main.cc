@@ -19,9 +19,9 @@ namespace {
 constexpr char kUsage[] =
     R"(usage: assay-runner-pjrt --plugin FILE [OPTION…] [--lowering COMMAND…]
   --plugin FILE          the PJRT plug-in, a shared library
-  --topology NAME        compile only, for devices that are not here ("v5e:1x1")
-  --label NAME           what a topology's device is called ("v5e")
-  --plugin-option N=V    an option of the client or the topology; V is true, false, an integer, text or @FILE
+  --topology NAME        compile only, for devices that are not here ("v5e:1x1"); again for more
+  --label NAME           what the device of the topology before it is called ("v5e")
+  --plugin-option N=V    an option of the topology before it, or of the client; V is true, false, an integer, text or @FILE
   --lowering COMMAND…    lowers graphs to StableHLO (runner/lowering); takes the rest of the line
 )";
 
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   std::string plugin_file;
   std::vector<std::string> lowering;
-  assay::pjrt::TargetConfig config;
+  std::vector<assay::pjrt::TargetConfig> configs(1);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& flag = arguments[i];
     if (flag == "--help") {
@@ -48,11 +48,12 @@ int main(int argc, char** argv) {
     if (flag == "--plugin") {
       plugin_file = value;
     } else if (flag == "--topology") {
-      config.topology = value;
+      if (configs.back().topology) configs.emplace_back();
+      configs.back().topology = value;
     } else if (flag == "--label") {
-      config.label = value;
+      configs.back().label = value;
     } else if (flag == "--plugin-option") {
-      const absl::Status status = assay::pjrt::AddOption(value, config.options);
+      const absl::Status status = assay::pjrt::AddOption(value, configs.back().options);
       if (!status.ok()) return Fail(assay::pjrt::Said(status));
     } else if (flag == "--lowering") {
       lowering.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
@@ -69,10 +70,10 @@ int main(int argc, char** argv) {
     return Fail("descriptors 3 and 4 must be the sockets of the runner protocol: this program is started by a worker");
   }
   runner::Channel channel{runner::UniqueFd(runner::kRequestFd), runner::UniqueFd(runner::kReplyFd)};
-  if (config.topology) assay::pjrt::PrepareForTopologies();
+  if (configs.back().topology) assay::pjrt::PrepareForTopologies();
   auto plugin = assay::pjrt::Plugin::Load(plugin_file);
   if (!plugin.ok()) return Fail(assay::pjrt::Said(plugin.status()));
-  assay::pjrt::Service service(*std::move(plugin), std::move(config), assay::pjrt::Lowering(std::move(lowering)));
+  assay::pjrt::Service service(*std::move(plugin), std::move(configs), assay::pjrt::Lowering(std::move(lowering)));
   const absl::Status status = service.Serve(channel);
   return status.ok() ? 0 : Fail(assay::pjrt::Said(status));
 }

@@ -235,6 +235,27 @@ def test_errors_are_classed_and_the_runner_goes_on(start):
     assert runner.call("describe")["name"] == "pjrt"
 
 
+def test_that_a_graph_cannot_be_lowered_is_kept_too(start):
+  values = {"x": tensor(torch.ones(4)), "mask": tensor(torch.tensor([True, False, True, True]))}
+  keep = os.memfd_create("keep")
+  messages = []
+  for kept in (None, keep):
+    # The second runner's lowering tells its version, and could not lower anything.
+    program = "import sys; from assay_lowering.version import lowering_version as v; print(v()) if '--version' in sys.argv else sys.exit(1)"
+    with start(lowering=(PYTHON, "-m", "assay_lowering") if kept is None else (PYTHON, "-c", program)) as runner:
+      runner.load(UNLOWERABLE, values)
+      files = {"keep": keep} if kept is None else {"kept": sealed_file(os.pread(keep, 1 << 20, 0))}
+      with pytest.raises(RunnerError, match="aten.index.Tensor") as caught:
+        runner.call("lower", **files)
+      assert caught.value.error_class == "compile_fail"
+      messages.append(str(caught.value))
+      for fd in files.values():
+        if fd != keep:
+          os.close(fd)
+  assert messages[0] == messages[1]
+  os.close(keep)
+
+
 @pytest.mark.parametrize("lowering", [None, ("/nowhere/python",)])
 def test_a_lowering_that_is_not_there_is_not_the_compilers_fault(start, lowering):
   with start(lowering=lowering) as runner:
@@ -246,11 +267,12 @@ def test_a_lowering_that_is_not_there_is_not_the_compilers_fault(start, lowering
 
 @pytest.mark.skipif(LIBTPU is None, reason="no libtpu in .venv-xla: install it, or name its file by ASSAY_LIBTPU")
 def test_a_topology_compiles_and_does_not_run():
-  command = [PROGRAM, "--plugin", LIBTPU, "--topology", "v5e:1x1", "--label", "v5e"]
+  command = [PROGRAM, "--plugin", LIBTPU, "--topology", "v5e:1x1", "--label", "v5e", "--topology", "v0:1x1", "--label", "none"]
+  command += ["--topology", "v6e:1x1", "--label", "v6e"]
   with Runner([*command, "--lowering", PYTHON, "-m", "assay_lowering"]) as runner:
     told = runner.call("describe")
-    (device,) = told["devices"]
-    assert device["kind"] == device["id"] == "tpu:v5e" and device["compile_only"] is True
+    # A topology that the plug-in does not have is left out.
+    assert [device["kind"] for device in told["devices"]] == [device["id"] for device in told["devices"]] == ["tpu:v5e", "tpu:v6e"]
     assert "run" not in told["methods"]
     runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device="tpu:v5e")
     # Every option of the table is one of the plug-in's.
@@ -261,6 +283,10 @@ def test_a_topology_compiles_and_does_not_run():
       compiled = runner.call("compile", {"compiler": "xla", "options": given})
       assert compiled["compile_ns"] > 0 and compiled["executable_bytes"] > 0
       assert compiled["cost_estimate"]["flops"] > 0 and min(compiled["cost_estimate"].values()) >= 0
+    runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device="tpu:v6e")
+    assert runner.call("compile", {"compiler": "xla"})["executable_bytes"] > 0
+    with pytest.raises(RunnerError, match="no topology v0:1x1"):
+      runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device="tpu:none")
     with pytest.raises(RunnerError, match="compiled, not run"):
       runner.call_for_file("run", {"handle": 1, "set": "public"}, "outputs")
 

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iostream>
 #include <utility>
 
 #include "graph/canonical.h"
 #include "graph/parse.h"
+#include "graph/stablehlo_parser.h"
 #include "graph/text.h"
 #include "runner/memory_file.h"
 #include "runner/pjrt/params.h"
@@ -111,28 +113,42 @@ Service::Reply Service::Answer(runner::Message& message) {
 }
 
 Service::Reply Service::Describe() {
-  if (target_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<Target>> target = Target::Open(plugin_.get(), config_, 0);
-    if (!target.ok()) return Failure(target.status(), kInternal);
-    target_ = *std::move(target);
+  // A topology that this version of the plug-in does not have is left out.
+  json::array devices;
+  absl::Status missing;
+  for (const TargetConfig& config : configs_) {
+    std::unique_ptr<Target> another;
+    if (target_ == nullptr || config.topology) {
+      absl::StatusOr<std::unique_ptr<Target>> target = Target::Open(plugin_.get(), config, 0);
+      if (!target.ok()) {
+        missing.Update(target.status());
+        std::cerr << Said(target.status()) << "\n";
+        continue;
+      }
+      (target_ == nullptr ? target_ : another) = *std::move(target);
+    }
+    for (const TargetDevice& device : (another ? *another : *target_).devices()) {
+      devices.push_back(json::object{{"kind", device.kind},
+                                     {"id", device.id},
+                                     {"model", device.model},
+                                     {"uuid", device.uuid},
+                                     {"memory_bytes", device.memory_bytes}});
+    }
   }
+  if (target_ == nullptr) return Failure(missing, kInternal);
   absl::StatusOr<std::string> build = plugin_->Build();
   if (!build.ok()) return Failure(build.status(), kInternal);
-  const bool runs = target_->client() != nullptr;
-  json::array methods{"describe", "load", "inputs", "lower", "compile", "artifact", "release", "close"};
-  if (runs) {
+  json::array methods{"describe", "load", "inputs", "compile", "artifact", "release", "close"};
+  if (target_->client() != nullptr) {
     methods.push_back("run");
     methods.push_back("pair");
   }
-  json::array devices;
-  for (const TargetDevice& device : target_->devices()) {
-    json::object one{{"kind", device.kind},
-                     {"id", device.id},
-                     {"model", device.model},
-                     {"uuid", device.uuid},
-                     {"memory_bytes", device.memory_bytes}};
-    if (!runs) one["compile_only"] = true;
-    devices.push_back(std::move(one));
+  std::string lowering;
+  if (lowering_.configured()) {
+    absl::StatusOr<std::string> lowers = lowering_.Version();
+    if (!lowers.ok()) return Failure(lowers.status(), kInternal);
+    lowering = Cat(*lowers, " for ", target_->platform());
+    methods.push_back("lower");
   }
   const std::string version = Cat("pjrt-", plugin_->api_version(), "+stablehlo-", plugin_->stablehlo_version());
   return json::object{
@@ -148,12 +164,35 @@ Service::Reply Service::Describe() {
                                              {"options", OptionsSchema(target_->platform())}}}},
       {"devices", std::move(devices)},
       {"clocks", json::array{"host"}},
+      {"lowering", lowering},
+      {"graphs", json::array{graph::kTorchFramework, graph::kStableHloFramework}},
       {"platform",
        {{"name", target_->platform()},
         {"version", target_->platform_version()},
         {"pjrt_api", plugin_->api_version()},
         {"stablehlo", plugin_->stablehlo_version()}}},
   };
+}
+
+// Makes `target_` the one that has the device, and `device_` its number there.
+absl::Status Service::OpenTarget(const std::string& device, int threads) {
+  const auto find = [&] {
+    device_ = -1;
+    for (size_t i = 0; i < target_->devices().size(); ++i) {
+      if (target_->devices()[i].id == device) device_ = static_cast<int>(i);
+    }
+    return device_ >= 0;
+  };
+  if (target_ != nullptr && target_->threads() == threads && find()) return absl::OkStatus();
+  for (const TargetConfig& config : configs_) {
+    if (config.topology && !device.ends_with(Cat(":", config.name()))) continue;
+    target_.reset();
+    absl::StatusOr<std::unique_ptr<Target>> target = Target::Open(plugin_.get(), config, threads);
+    if (!target.ok()) return target.status();
+    target_ = *std::move(target);
+    if (find()) return absl::OkStatus();
+  }
+  return absl::NotFoundError(Cat("this runner has no device ", device, "; `describe` lists its devices"));
 }
 
 Service::Reply Service::Load(const json::object& params, runner::Message& message) {
@@ -173,7 +212,13 @@ Service::Reply Service::Load(const json::object& params, runner::Message& messag
   runner::UniqueFd tensors = message.TakeFd("tensors");
   if (!tensors.valid()) return Error{kBadRequest, "`load` needs the descriptor \"tensors\""};
 
-  absl::StatusOr<graph::Graph> graph = graph::ParseModel(*model);
+  const json::value* kind = graph_value->get_object().if_contains("kind");
+  const bool stablehlo = kind != nullptr && *kind == graph::kStableHloFramework;
+  if (kind != nullptr && !stablehlo && *kind != graph::kTorchFramework) {
+    return Error{kUnsupported,
+                 Cat("this runner has no graphs of the kind ", json::serialize(*kind), "; it has torch and stablehlo")};
+  }
+  absl::StatusOr<graph::Graph> graph = stablehlo ? graph::ParseStableHloText(*model, {}) : graph::ParseModel(*model);
   if (!graph.ok()) return Failure(graph.status(), kLoadFail);
   absl::StatusOr<Inputs> inputs = Inputs::Make(*graph, std::move(tensors));
   if (!inputs.ok()) return Failure(inputs.status(), kLoadFail);
@@ -181,20 +226,16 @@ Service::Reply Service::Load(const json::object& params, runner::Message& messag
   compiled_.clear();
   inputs_.reset();
   lowered_.reset();
-  if (target_ == nullptr || target_->threads() != threads) {
-    target_.reset();
-    absl::StatusOr<std::unique_ptr<Target>> target = Target::Open(plugin_.get(), config_, static_cast<int>(threads));
-    if (!target.ok()) return Failure(target.status(), kLoadFail);
-    target_ = *std::move(target);
-  }
-  device_ = -1;
-  for (size_t i = 0; i < target_->devices().size(); ++i) {
-    if (target_->devices()[i].id == *device) device_ = static_cast<int>(i);
-  }
-  if (device_ < 0)
-    return Error{kUnsupported, Cat("this runner has no device ", *device, "; `describe` lists its devices")};
+  absl::Status opened = OpenTarget(*device, static_cast<int>(threads));
+  if (absl::IsNotFound(opened)) return Failure(opened, kUnsupported);
+  if (!opened.ok()) return Failure(opened, kLoadFail);
   // Printed again: the lowering traces on the host, whatever the device is.
   model_ = graph::CanonicalModel(*graph, "cpu");
+  if (stablehlo) {
+    lowered_.emplace(Lowered{model_, {}, {}, /*cached=*/true});
+    for (size_t i = 0; i < graph->parameters.size(); ++i) lowered_->arguments.push_back(static_cast<int>(i));
+    lowering_ns_ = 0;
+  }
   inputs_.emplace(*std::move(inputs));
   // A program leaves its arguments as they are.
   return json::object{{"load_ns", NowNs() - start}, {"mutated", json::array()}};
@@ -211,10 +252,10 @@ Service::Reply Service::AddInputs(const json::object& params, runner::Message& m
   return json::object();
 }
 
-absl::Status Service::LowerGraph(std::string_view kept) {
+absl::Status Service::LowerGraph(std::string_view kept, std::string* keep) {
   if (lowered_) return absl::OkStatus();
   const int64_t start = NowNs();
-  absl::StatusOr<Lowered> lowered = lowering_.Lower(model_, inputs_->parameters(), target_->platform(), kept);
+  absl::StatusOr<Lowered> lowered = lowering_.Lower(model_, inputs_->parameters(), target_->platform(), kept, keep);
   if (!lowered.ok()) return lowered.status();
   lowered_ = *std::move(lowered);
   lowering_ns_ = NowNs() - start;
@@ -231,13 +272,14 @@ Service::Reply Service::Lower(runner::Message& message) {
     mapping = *std::move(mapped);
     kept = {reinterpret_cast<const char*>(mapping.bytes().data()), mapping.bytes().size()};
   }
-  absl::Status status = LowerGraph(kept);
+  std::string keep;
+  const absl::Status status = LowerGraph(kept, &keep);
+  if (const runner::UniqueFd file = message.TakeFd("keep"); file.valid()) {
+    absl::Status written = WriteText(file.get(), keep);
+    if (!written.ok()) return Failure(written, kInternal);
+  }
   if (absl::IsFailedPrecondition(status)) return Failure(status, kInternal);
   if (!status.ok()) return Failure(status, kCompileFail);
-  if (const runner::UniqueFd file = message.TakeFd("keep"); file.valid()) {
-    status = WriteText(file.get(), lowered_->keep);
-    if (!status.ok()) return Failure(status, kInternal);
-  }
   return json::object{{"lower_ns", lowering_ns_}, {"cached", lowered_->cached}};
 }
 
@@ -253,7 +295,7 @@ Service::Reply Service::Compile(const json::object& params) {
       ParseOptions(given == nullptr ? kNone : given->get_object(), target_->platform());
   if (!overrides.ok()) return Failure(overrides.status(), kUnsupported);
 
-  absl::Status status = LowerGraph({});
+  absl::Status status = LowerGraph({}, nullptr);
   if (absl::IsFailedPrecondition(status)) return Failure(status, kInternal);
   if (!status.ok()) return Failure(status, kCompileFail);
 

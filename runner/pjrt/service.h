@@ -1,6 +1,6 @@
-// Serves the runner protocol (runner/protocol.md) with one PJRT plug-in: the compiler `xla`. The graph is lowered to
-// StableHLO by `lower`, or when it is first compiled; that time is reported apart, as `lowering_ns`.
-// Thread safety: none.
+// Serves the runner protocol (runner/protocol.md) with one PJRT plug-in: the compiler `xla`, for the plug-in's devices
+// or for topologies, for which it only compiles. The graph is lowered to StableHLO by `lower`, or when it is first
+// compiled; that time is reported apart, as `lowering_ns`. Thread safety: none.
 #pragma once
 
 #include <boost/json.hpp>
@@ -26,8 +26,9 @@ namespace assay::pjrt {
 
 class Service {
  public:
-  Service(std::unique_ptr<Plugin> plugin, TargetConfig config, Lowering lowering)
-      : plugin_(std::move(plugin)), config_(std::move(config)), lowering_(std::move(lowering)) {}
+  // `configs`: one of devices, or any number of topologies.
+  Service(std::unique_ptr<Plugin> plugin, std::vector<TargetConfig> configs, Lowering lowering)
+      : plugin_(std::move(plugin)), configs_(std::move(configs)), lowering_(std::move(lowering)) {}
 
   // Answers requests until `close` or end of file.
   absl::Status Serve(runner::Channel& channel);
@@ -50,7 +51,8 @@ class Service {
   Reply Artifact(const boost::json::object& params, runner::Message& message);
   Reply Release(const boost::json::object& params);
 
-  absl::Status LowerGraph(std::string_view kept);
+  absl::Status OpenTarget(const std::string& device, int threads);
+  absl::Status LowerGraph(std::string_view kept, std::string* keep);
   absl::StatusOr<CompiledProgram*> Find(int64_t handle);
   absl::StatusOr<const Program*> FindProgram(int64_t handle);
   absl::StatusOr<std::vector<PJRT_Buffer*>> ArgumentsOf(std::string_view set);
@@ -61,7 +63,7 @@ class Service {
   // The members are destroyed from the last to the first: programs and buffers before the target, that before the
   // plug-in.
   std::unique_ptr<Plugin> plugin_;
-  TargetConfig config_;
+  std::vector<TargetConfig> configs_;
   Lowering lowering_;
   std::unique_ptr<Target> target_;
   int device_ = 0;

@@ -148,10 +148,10 @@ absl::Status Target::OpenTopology(const Plugin* plugin, const TargetConfig& conf
                         "PJRT_TopologyDescription_PlatformVersion");
   if (!status.ok()) return status;
   version_.assign(version.platform_version, version.platform_version_size);
-  const std::string& label = config.label.empty() ? *config.topology : config.label;
   // A kind of its own, so that what is to run on such a device is never given to a description of one.
-  const std::string kind = Cat(platform_, ":", label);
-  devices_.push_back({kind, kind, label, "", 0});
+  const std::string kind = Cat(platform_, ":", config.name());
+  // Known by the host that compiles for it: a worker does not compile while it times something on that host.
+  devices_.push_back({kind, kind, config.name(), Host().uuid, 0});
   return absl::OkStatus();
 }
 
@@ -170,11 +170,7 @@ absl::StatusOr<CompiledProgram> Target::Compile(std::string_view stablehlo, cons
 absl::StatusOr<CompiledProgram> Target::CompileForTopology(std::string_view stablehlo,
                                                            const std::string& options) const {
   std::string code(stablehlo);  // the field is not const
-  auto source = ASSAY_PJRT_ARGS(PJRT_Program);
-  source.code = code.data();
-  source.code_size = code.size();
-  source.format = "mlir";
-  source.format_size = 4;
+  PJRT_Program source = TextProgram(code);
   auto args = ASSAY_PJRT_ARGS(PJRT_Compile_Args);
   args.topology = topology_.get();
   args.program = &source;

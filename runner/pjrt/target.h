@@ -20,6 +20,8 @@ struct TargetConfig {
   CreateOptions options;                // of the client or the topology
   std::optional<std::string> topology;  // "v5e:1x1"
   std::string label;                    // how a topology's device is called: "v5e"; the topology where it is empty
+
+  const std::string& name() const { return label.empty() && topology ? *topology : label; }
 };
 
 // One option from the command line: NAME=VALUE, the value true, false, an integer or text; "@FILE" stands for the
@@ -32,7 +34,8 @@ void PrepareForTopologies();
 struct TargetDevice {
   std::string kind;  // "cpu", "cuda", "tpu"; of a topology "tpu:v5e"
   std::string id;    // "cpu", "cuda:0"; of a topology as its kind
-  std::string model, uuid;
+  std::string model;
+  std::string uuid;  // of the physical device; of a topology that of the host, which does the work
   int64_t memory_bytes = 0;
 };
 

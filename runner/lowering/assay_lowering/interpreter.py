@@ -58,7 +58,7 @@ class GraphInterpreter(torch.fx.Interpreter):
       kwargs = {**kwargs, "env": torchax.default_env()}
     try:
       return operator.func(*args, **kwargs)
-    except LoweringError:
+    except (LoweringError, MemoryError):
       raise
     except Exception as error:
       said = " ".join(str(error).split())[:300]

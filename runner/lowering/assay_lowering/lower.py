@@ -118,6 +118,8 @@ def lower(model_text, parameters, platform="cpu"):
     try:
       model = _Bound(_load_model(model_text), given)
       exported = _decompose(_export(model, [parameters[i] for i in traced]), torchax)
+    except MemoryError:
+      raise  # of this machine, not of the graph
     except Exception as error:
       raise LoweringError(f"torch.export cannot trace the graph: {_first_lines(error)}") from error
     return _to_stablehlo(jax, exported, parameters, traced, sorted(given), platform)
@@ -163,7 +165,7 @@ def _to_stablehlo(jax, exported, parameters, traced, given, platform):
   ]
   try:
     lowered = jax.export.export(jax.jit(function), platforms=[platform])(*avals)
-  except LoweringError:
+  except (LoweringError, MemoryError):
     raise
   except Exception as error:
     raise LoweringError(f"the graph cannot be lowered to StableHLO: {_first_lines(error)}") from error
