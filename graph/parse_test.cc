@@ -312,8 +312,8 @@ TEST(InfoTest, RefusesWrongJson) {
   refused("{\"framework\": \"torch\"", 1, 22, "cut off");
   refused("{} {}", 1, 4, "expected the end of the file");
   refused("[]", 0, 0, "expected a JSON object");
-  refused("{}", 0, 0, "'framework' must be \"torch\"");
-  refused("{\"framework\": \"paddle\"}", 0, 0, "'framework' must be \"torch\", found 'paddle'");
+  refused("{}", 0, 0, "'framework' must be \"torch\" or \"stablehlo\"");
+  refused("{\"framework\": \"paddle\"}", 0, 0, "'framework' must be \"torch\" or \"stablehlo\", found 'paddle'");
   refused("{\"framework\": \"torch\", \"num_devices_required\": 8}", 0, 0, "'num_devices_required' must be 1");
   refused("{\"framework\": \"torch\", \"source\": 8}", 0, 0, "'source' must be a string");
   refused(std::string(100000, '['), 1, 17, "not JSON");
