@@ -86,6 +86,8 @@ std::vector<std::string> Bubblewrap(const RunnerConfig& runner) {
     }
   }
   for (const char* file : kSystemFiles) Bind(a, "--ro-bind-try", file);
+  // Where bubblewrap makes these two by itself, the runner's user may not enter them.
+  Append(a, {"--dir", "/sys", "--dir", "/sys/bus"});
   Append(a, {"--proc", "/proc", "--dev", "/dev", "--ro-bind-try", "/sys/devices", "/sys/devices", "--ro-bind-try",
              "/sys/class", "/sys/class", "--ro-bind-try", "/sys/bus/pci", "/sys/bus/pci", "--ro-bind-try",
              "/sys/module/nvidia", "/sys/module/nvidia"});

@@ -70,6 +70,12 @@ TEST_F(SandboxTest, ReadsOnlyWhatItMay) {
   EXPECT_THAT(Shell("ls /root /home /var /etc/shadow /etc/passwd 2>&1 | grep -v 'No such file'; echo end"), "end\n");
 }
 
+TEST_F(SandboxTest, SeesTheProcessors) {
+  // As far as this machine tells of them.
+  if (!fs::exists("/sys/devices/system/cpu/possible")) GTEST_SKIP() << "no /sys/devices/system/cpu here";
+  EXPECT_EQ(Shell("cat /sys/devices/system/cpu/possible"), ReadFile("/sys/devices/system/cpu/possible"));
+}
+
 TEST_F(SandboxTest, WritesOnlyToItsOwnTmp) {
   const std::string own = fmt::format("/tmp/sandbox_test_own_{}", ::getpid());
   EXPECT_EQ(Shell(fmt::format("echo hello > {0} && cat {0}", own)), "hello\n");

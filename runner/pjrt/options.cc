@@ -52,7 +52,18 @@ std::string Accepted(const Flag& flag) {
   return text;
 }
 
-bool Fits(const Flag& flag, std::string_view platform) { return flag.platform.empty() || flag.platform == platform; }
+Flag Since(int api, Flag flag) {
+  flag.first_api = api;
+  return flag;
+}
+Flag Until(int api, Flag flag) {
+  flag.last_api = api;
+  return flag;
+}
+
+bool Fits(const Flag& flag, std::string_view platform, int api) {
+  return (flag.platform.empty() || flag.platform == platform) && flag.first_api <= api && api <= flag.last_api;
+}
 
 }  // namespace
 
@@ -70,6 +81,8 @@ const std::vector<Flag>& Flags() {
       Bool("xla_cpu_enable_fast_min_max", "cpu", "min and max that may drop a NaN"),
       Bool("xla_cpu_multi_thread_eigen", "cpu", "Contractions on several threads"),
       Bool("xla_cpu_enable_concurrency_optimized_scheduler", "cpu", "Orders operations for concurrency, not memory"),
+      Since(115, Bool("xla_cpu_ftz", "cpu", "Denormal numbers count as zero")),
+      Until(81, Bool("xla_cpu_use_fusion_emitters", "cpu", "Fusions by the newer code generator")),
       Bool("xla_cpu_strict_dot_conv_math", "cpu", "Contractions in strict order"),
       Bool("xla_cpu_use_xnnpack", "cpu", "Operations that XNNPACK has go to it"),
       Bool("xla_cpu_use_onednn", "cpu", "Operations that oneDNN has go to it"),
@@ -96,10 +109,10 @@ const std::vector<Flag>& Flags() {
   return *flags;
 }
 
-json::object OptionsSchema(std::string_view platform) {
+json::object OptionsSchema(std::string_view platform, int api) {
   json::object properties;
   for (const Flag& flag : Flags()) {
-    if (!Fits(flag, platform)) continue;
+    if (!Fits(flag, platform, api)) continue;
     json::object property;
     switch (flag.type) {
       case Flag::Type::kBool:
@@ -122,17 +135,17 @@ json::object OptionsSchema(std::string_view platform) {
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
 }
 
-absl::StatusOr<std::vector<Override>> ParseOptions(const json::object& options, std::string_view platform) {
+absl::StatusOr<std::vector<Override>> ParseOptions(const json::object& options, std::string_view platform, int api) {
   std::vector<Override> overrides;
   for (const auto& member : options) {
     const std::string_view name = member.key();
     const Flag* flag = nullptr;
     for (const Flag& one : Flags()) {
-      if (one.name == name && Fits(one, platform)) flag = &one;
+      if (one.name == name && Fits(one, platform, api)) flag = &one;
     }
     if (flag == nullptr) {
       return absl::InvalidArgumentError(Cat("the compiler xla has no option ", name, " on the platform ", platform,
-                                            "; `describe` lists those that there are"));
+                                            " in this version of the plug-in; `describe` lists those that there are"));
     }
     const json::value& value = member.value();
     bool good = false;

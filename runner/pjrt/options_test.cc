@@ -29,7 +29,7 @@ TEST(ProtoWriter, WritesTheWireFormat) {
 }
 
 TEST(Options, AreClosedAndTyped) {
-  const json::object schema = OptionsSchema("cpu");
+  const json::object schema = OptionsSchema("cpu", 81);
   EXPECT_EQ(schema.at("type"), "object");
   EXPECT_EQ(schema.at("additionalProperties"), false);
   const json::object& properties = schema.at("properties").get_object();
@@ -39,6 +39,19 @@ TEST(Options, AreClosedAndTyped) {
     const json::object& type = property.value().get_object();
     EXPECT_TRUE(type.contains("enum") || type.at("type") == "boolean" || type.contains("maximum")) << property.key();
   }
+}
+
+TEST(Options, AreThoseOfThePluginsVersion) {
+  const auto has = [](const char* name, int api) {
+    return OptionsSchema("cpu", api).at("properties").get_object().contains(name);
+  };
+  EXPECT_TRUE(has("xla_cpu_use_fusion_emitters", 81));
+  EXPECT_FALSE(has("xla_cpu_use_fusion_emitters", 115));
+  EXPECT_FALSE(has("xla_cpu_ftz", 81));
+  EXPECT_TRUE(has("xla_cpu_ftz", 115));
+  EXPECT_TRUE(ParseOptions({{"xla_cpu_ftz", true}}, "cpu", 115).ok());
+  EXPECT_THAT(std::string(Said(ParseOptions({{"xla_cpu_ftz", true}}, "cpu", 81).status())),
+              HasSubstr("in this version of the plug-in"));
 }
 
 TEST(Options, NameNoFilesAndAreNamedOnce) {
@@ -53,7 +66,9 @@ TEST(Options, NameNoFilesAndAreNamedOnce) {
 }
 
 TEST(Options, WhatDoesNotFitIsNamed) {
-  const auto refusal = [](json::object options) { return std::string(Said(ParseOptions(options, "cpu").status())); };
+  const auto refusal = [](json::object options) {
+    return std::string(Said(ParseOptions(options, "cpu", 81).status()));
+  };
   EXPECT_THAT(refusal({{"xla_dump_to", "/tmp/x"}}), HasSubstr("no option xla_dump_to"));
   EXPECT_THAT(refusal({{"xla_gpu_ftz", true}}), HasSubstr("on the platform cpu"));
   EXPECT_THAT(refusal({{"xla_cpu_enable_fast_math", 1}}), HasSubstr("must be true or false"));
@@ -63,7 +78,8 @@ TEST(Options, WhatDoesNotFitIsNamed) {
 
 TEST(Options, BecomeOverrides) {
   const auto overrides = ParseOptions(
-      {{"xla_cpu_enable_fast_math", true}, {"xla_backend_optimization_level", 2}, {"xla_cpu_max_isa", "AVX2"}}, "cpu");
+      {{"xla_cpu_enable_fast_math", true}, {"xla_backend_optimization_level", 2}, {"xla_cpu_max_isa", "AVX2"}}, "cpu",
+      81);
   ASSERT_TRUE(overrides.ok());
   ASSERT_EQ(overrides->size(), 3u);
   // executable_build_options {device_ordinal 0, num_replicas 1, num_partitions 1}, then the map's entries.

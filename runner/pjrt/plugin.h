@@ -44,7 +44,8 @@ class Plugin {
   const PJRT_Api& api() const { return *api_; }
   const std::string& path() const { return path_; }
   // "0.81": of the plug-in, not of the header.
-  std::string api_version() const;
+  std::string api_version() const;  // "0.81"
+  int api_minor() const { return api_->pjrt_api_version.minor_version; }
   // "1.13.0", or empty where the plug-in does not say.
   const std::string& stablehlo_version() const { return stablehlo_version_; }
   // What identifies the file: its GNU build-id, or the SHA-256 of its bytes where it has none (some 0.5 s).

@@ -161,7 +161,7 @@ Service::Reply Service::Describe() {
       {"compilers", json::array{json::object{{"name", "xla"},
                                              {"version", version},
                                              {"baseline", "torch/eager"},
-                                             {"options", OptionsSchema(target_->platform())}}}},
+                                             {"options", OptionsSchema(target_->platform(), plugin_->api_minor())}}}},
       {"devices", std::move(devices)},
       {"clocks", json::array{"host"}},
       {"lowering", lowering},
@@ -292,7 +292,7 @@ Service::Reply Service::Compile(const json::object& params) {
   const json::value* given = params.if_contains("options");
   if (given != nullptr && !given->is_object()) return Error{kBadRequest, "\"options\" must be an object"};
   absl::StatusOr<std::vector<Override>> overrides =
-      ParseOptions(given == nullptr ? kNone : given->get_object(), target_->platform());
+      ParseOptions(given == nullptr ? kNone : given->get_object(), target_->platform(), plugin_->api_minor());
   if (!overrides.ok()) return Failure(overrides.status(), kUnsupported);
 
   absl::Status status = LowerGraph({}, nullptr);

@@ -150,8 +150,10 @@ absl::Status Target::OpenTopology(const Plugin* plugin, const TargetConfig& conf
   version_.assign(version.platform_version, version.platform_version_size);
   // A kind of its own, so that what is to run on such a device is never given to a description of one.
   const std::string kind = Cat(platform_, ":", config.name());
-  // Known by the host that compiles for it: a worker does not compile while it times something on that host.
-  devices_.push_back({kind, kind, config.name(), Host().uuid, 0});
+  // Known by the host's processors, which do the work: a worker does not compile while it times something there. Where
+  // the host cannot be told (in a sandbox), workers know its processors by their name.
+  const TargetDevice host = Host();
+  devices_.push_back({kind, kind, config.name(), host.uuid.empty() ? host.id : host.uuid, 0});
   return absl::OkStatus();
 }
 
