@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -78,6 +79,19 @@ TEST(ConfigTest, SaysWhatIsWrong) {
   EXPECT_THAT(ErrorOf("state_dir = \"s\"\n[[runner]]\nname = \"x\"\ncommand = [\"/x\"]\n"
                       "[[runner]]\nname = \"x\"\ncommand = [\"/y\"]"),
               HasSubstr("two runners are named x"));
+}
+
+TEST(ConfigTest, TheLimitOfTheCalibrationErrorIsAShare) {
+  const auto limit = [](std::string_view value) {
+    const absl::StatusOr<Config> config =
+        ParseConfig(fmt::format("state_dir = \"s\"\nmaximum_calibration_error = {}", value), "/");
+    return config.ok() ? config->maximum_calibration_error : -1;
+  };
+  EXPECT_EQ(limit("0.02"), 0.02);
+  EXPECT_EQ(limit("1"), 1);
+  EXPECT_EQ(ParseConfig("state_dir = \"s\"", "/")->maximum_calibration_error, 0) << "no limit unless said";
+  for (const char* wrong : {"0", "-0.1", "2", "\"2 %\"", "nan", "true"}) EXPECT_EQ(limit(wrong), -1) << wrong;
+  EXPECT_THAT(ErrorOf("state_dir = \"s\"\nmaximum_calibration_error = 2"), HasSubstr("at most 1, for example 0.02"));
 }
 
 TEST(ConfigTest, RefusesToExposeTheState) {

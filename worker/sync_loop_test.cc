@@ -145,6 +145,7 @@ class SyncLoopTest : public testing::Test {
     Identity identity;
     identity.worker_id = "w";
     identity.incarnation = "i";
+    identity.maximum_calibration_error = 0.02;
     SyncTimes times;
     times.heartbeat_seconds = 0.005;
     times.first_retry_seconds = 0.001;
@@ -173,6 +174,11 @@ class SyncLoopTest : public testing::Test {
   absl::Status status_;
   std::jthread thread_;
 };
+
+TEST_F(SyncLoopTest, TellsTheLimitOfTheCalibrationErrorEveryTime) {
+  EXPECT_EQ(service_.NextSync(v1::SynchroniseResponse()).maximum_calibration_error(), 0.02);
+  EXPECT_EQ(service_.NextSync(v1::SynchroniseResponse()).maximum_calibration_error(), 0.02);
+}
 
 TEST_F(SyncLoopTest, RunsAndReportsWhatItIsGiven) {
   EXPECT_EQ(service_.NextSync(v1::SynchroniseResponse()).wait_seconds(), 0) << "the first call announces the worker";

@@ -23,7 +23,11 @@ std::vector<at::Tensor> ToHost(const std::vector<c10::IValue>& outputs, bool cop
     } else {
       const at::Tensor& tensor = output.toTensor();
       TORCH_CHECK(tensor.defined(), "output ", result.size(), " is None, no tensor");
-      at::Tensor host = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
+      at::Tensor host = (tensor.is_quantized() ? tensor.dequantize() : tensor.detach())
+                            .cpu()
+                            .resolve_conj()
+                            .resolve_neg()
+                            .contiguous();
       if (copy && host.data_ptr() == tensor.data_ptr()) host = host.clone();
       result.push_back(std::move(host));
     }

@@ -99,9 +99,11 @@ def write_tensors(fd: int, tensors: Sequence[torch.Tensor]) -> int:
     """Fills `fd` with the tensors, named 0, 1, …, contiguous and in row-major order. Returns the bytes of their elements."""
     ready = []
     for index, tensor in enumerate(tensors):
+        if tensor.is_quantized:
+            tensor = tensor.dequantize()
         if tensor.dtype not in _NAMES:
             raise TensorFileError(f"output {index} has the dtype {tensor.dtype}, which a file of tensors cannot hold")
-        if tensor.is_sparse or tensor.is_quantized or tensor.is_nested:
+        if tensor.is_sparse or tensor.is_nested:
             raise TensorFileError(f"output {index} is not a dense tensor")
         ready.append(tensor.detach().resolve_conj().resolve_neg().cpu().contiguous())
     header: dict[str, object] = {}

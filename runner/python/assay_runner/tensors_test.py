@@ -30,6 +30,14 @@ def test_every_dtype_comes_back_and_lies_at_64_bytes():
             assert torch.equal(got.reshape(-1).view(torch.uint8), wanted.contiguous().reshape(-1).view(torch.uint8))
 
 
+def test_a_quantised_output_is_written_dequantised():
+    values = torch.tensor([0.0, 0.26, -1.0])
+    with empty_file() as file:
+        tensors.write_tensors(file.fileno(), [torch.quantize_per_tensor(values, 0.25, 10, torch.quint8)])
+        (got,) = read_outputs(file.fileno())
+    assert got.dtype == torch.float32 and got.tolist() == [0, 0.25, -1]
+
+
 def test_the_format_is_what_the_public_library_reads():
     values = {"a": torch.randn(5, 3), "b": torch.arange(3)}
     with memory_file(values) as file:
