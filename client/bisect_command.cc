@@ -43,12 +43,14 @@ class Runs {
     v1::CreateEvaluationRequest request = RerunRequest(evaluation_, {name});
     request.set_suite(suite->name());
     request.set_suite_version(suite->version());
-    // It is the answer that counts: no more timing than must be.
-    v1::Policy& policy = *request.mutable_policy();
-    policy.set_name("sweep");
-    policy.clear_budget_seconds();
-    policy.clear_half_width();
-    policy.clear_processes();
+    // It is the answer that counts: no more timing than must be, and none where there was none.
+    if (evaluation_.has_baseline()) {
+      v1::Policy& policy = *request.mutable_policy();
+      policy.set_name("sweep");
+      policy.clear_budget_seconds();
+      policy.clear_half_width();
+      policy.clear_processes();
+    }
     absl::StatusOr<v1::Evaluation> rerun = StartRerun(api_, evaluation_, request);
     if (!rerun.ok()) return rerun.status();
     const absl::StatusOr<v1::ListOutcomesResponse> outcomes = FinishRerun(api_, *rerun, name + ": ");
@@ -112,6 +114,10 @@ int BisectGraph(const Command& command, const BisectFlags& flags) {
   if (!sample.ok()) return Fail(sample.status());
   const absl::StatusOr<graph::Graph> graph = graph::Parse(FromProto(*sample));
   if (!graph.ok()) return Fail(graph.status());
+  if (graph->stablehlo) {
+    return Fail(absl::FailedPreconditionError(
+        fmt::format("{} is a StableHLO module: only graphs of GraphNet's form can be cut", outcome->graph())));
+  }
 
   Runs runs(**api, *evaluation, outcome->graph_hash());
   const absl::StatusOr<Bisection> bisection = Bisect(

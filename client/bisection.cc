@@ -145,6 +145,7 @@ std::string_view FindingWord(Finding finding) {
 
 bool Departs(const v1::Outcome& outcome, double tolerance) {
   if (!IsUsable(outcome)) return false;
+  if (outcome.outcome_class() == v1::COMPILED) return false;  // nothing was asked for but that
   return outcome.outcome_class() != v1::CORRECT || outcome.critical_t() > tolerance;
 }
 

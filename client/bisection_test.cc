@@ -37,6 +37,7 @@ Loaded Load(std::string_view body) {
 struct Compiler {
   std::string wrong_at;
   v1::OutcomeClass outcome_class = v1::ACCURACY;
+  bool only_compiles = false;
   size_t from_operations = 0;  // only in graphs of at least so many operations
   bool unless_operand_is_returned = false;
   std::set<size_t> baseline_fails;  // on graphs of so many operations
@@ -68,6 +69,10 @@ struct Compiler {
     }
     if (found && outcome_class != v1::ACCURACY) {
       run.outcome.set_outcome_class(outcome_class);
+      return run;
+    }
+    if (only_compiles) {
+      run.outcome.set_outcome_class(v1::COMPILED);
       return run;
     }
     for (size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -210,6 +215,8 @@ TEST(Bisection, ACompilerThatFailsIsNarrowedInTheSameWay) {
   EXPECT_EQ(bisection.finding, Finding::kOperation);
   EXPECT_EQ(Statement(loaded, bisection), "v5 = torch.tanh(v4)");
   EXPECT_EQ(bisection.worst.output(), -1);
+  Compiler ahead{.wrong_at = "torch.tanh", .outcome_class = v1::COMPILE_FAIL, .only_compiles = true};
+  EXPECT_EQ(Statement(loaded, Narrow(loaded, ahead)), "v5 = torch.tanh(v4)");
 }
 
 TEST(Bisection, TuplesAndWritesInPlace) {

@@ -57,11 +57,15 @@ GraphChange CompareGraph(const v1::Outcome& before, const v1::Outcome& after, co
   if (const auto found = options.remeasured.find(after.graph()); found != options.remeasured.end()) {
     out.at_first = found->second;
   }
-  const bool was = IsCorrect(before, options.tolerance), is = IsCorrect(after, options.tolerance);
+  // What is only compiled can do no better than that.
+  const bool was = IsCorrect(before, options.tolerance) || before.outcome_class() == v1::COMPILED;
+  const bool is = IsCorrect(after, options.tolerance) || after.outcome_class() == v1::COMPILED;
   if (!is) out.message = after.message();
   if (before.outcome_class() == v1::SKIPPED || after.outcome_class() == v1::SKIPPED) {
     out.change = Change::kSkipped;
     if (out.message.empty()) out.message = before.message();
+  } else if (was && is && (before.outcome_class() == v1::COMPILED || after.outcome_class() == v1::COMPILED)) {
+    out.change = Change::kSame;
   } else if (was && is) {
     out.timed = true;
     out.difference = measure::Subtract(SpeedupOf(after), SpeedupOf(before));

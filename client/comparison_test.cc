@@ -112,6 +112,14 @@ TEST(Comparison, CorrectnessIsAtAToleranceThatMayBeGiven) {
   EXPECT_EQ(comparison.graphs[0].after, "accuracy");
 }
 
+TEST(Comparison, WhatIsOnlyCompiled) {
+  const Comparison comparison = Compare(
+      Evaluation("7"), List({Failed("a", v1::COMPILED), Failed("b", v1::COMPILED), Failed("c", v1::COMPILE_FAIL)}),
+      Evaluation("8"), List({Failed("a", v1::COMPILED), Failed("b", v1::COMPILE_FAIL), Failed("c", v1::COMPILED)}), {});
+  EXPECT_EQ(Changes(comparison), "b=new-failure c=repair a=same ");
+  EXPECT_EQ(comparison.timed, 0);
+}
+
 TEST(Comparison, GraphsOfOneNameMustBeOneGraph) {
   v1::Outcome other = Correct("a", 2);
   other.set_graph_hash("another");

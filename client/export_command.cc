@@ -63,6 +63,10 @@ int Export(const Command& command, const ExportFlags& flags) {
     return Fail(absl::FailedPreconditionError(
         fmt::format("evaluation {} was imported from a log: that log is its export", flags.id)));
   }
+  if (!evaluation->has_baseline()) {
+    return Fail(absl::FailedPreconditionError(
+        fmt::format("evaluation {} was only compiled: it has no scores that a log could tell", flags.id)));
+  }
   if (!IsFinal(evaluation->state())) {
     return Fail(absl::FailedPreconditionError(
         fmt::format("evaluation {} is not over: follow it with 'assay watch {}'", flags.id, flags.id)));

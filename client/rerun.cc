@@ -19,7 +19,7 @@ v1::CreateEvaluationRequest RerunRequest(const v1::Evaluation& evaluation, const
   request.set_suite(evaluation.suite());
   request.set_suite_version(evaluation.suite_version());
   *request.mutable_candidate() = evaluation.candidate();
-  *request.mutable_baseline() = evaluation.baseline();
+  if (evaluation.has_baseline()) *request.mutable_baseline() = evaluation.baseline();
   *request.mutable_policy() = evaluation.policy();
   for (const std::string& graph : graphs) request.add_graphs(graph);
   request.set_fresh(true);
