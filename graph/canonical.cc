@@ -409,7 +409,8 @@ Sample Canonical(const Graph& graph) {
 }
 
 std::string CanonicalModel(const Graph& graph, std::string_view device) {
-  return graph.stablehlo ? graph.stablehlo->text : ModelPrinter(graph, device).Print();
+  if (graph.stablehlo) return graph.stablehlo->text;
+  return ModelPrinter(graph, device == "cuda" ? device : "cpu").Print();
 }
 
 std::string Hash(const Graph& graph) { return HashOfCanonical(Canonical(graph)); }

@@ -19,8 +19,8 @@ inline constexpr std::string_view kCanonicalVersion = "assay-canonical-1";
 // use, so that a Python runner frees memory when the C++ one does. `info` has only the framework and the counts.
 Sample Canonical(const Graph& graph);
 
-// model.py alone, its devices written as `device` ("cpu", "cuda"): what a Python runner is given. Of a StableHLO graph
-// its module.
+// model.py alone, its devices written as "cuda" where `device` is that, else as "cpu", for a text has no other words
+// for them: what a Python runner is given. Of a StableHLO graph its module.
 std::string CanonicalModel(const Graph& graph, std::string_view device = "cpu");
 
 // 64 lower-case hex digits: SHA-256 of the version and the canonical sample's model and metadata.

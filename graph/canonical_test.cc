@@ -320,5 +320,13 @@ TEST(CanonicalTest, RoundTripsWhatIsLeftOfDamagedSamples) {
   EXPECT_GT(accepted, 200);
 }
 
+TEST(CanonicalTest, ADeviceThatATextHasNoWordForIsWrittenAsTheHosts) {
+  const auto graph = Parse(FullSample());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(CanonicalModel(*graph, "tpu:v5e"), CanonicalModel(*graph, "cpu"));
+  EXPECT_NE(CanonicalModel(*graph, "cuda"), CanonicalModel(*graph, "cpu"));
+  EXPECT_TRUE(ParseModel(CanonicalModel(*graph, "tpu:v5e")).ok());
+}
+
 }  // namespace
 }  // namespace assay::graph
