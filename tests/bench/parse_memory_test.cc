@@ -42,6 +42,21 @@ TEST(ParseMemoryTest, DataTakesTenTimesTheTextToo) {
   EXPECT_LT(PeakOfParse(sample, absl::StatusCode::kOk), 10 * TextBytes(sample));
 }
 
+// Text that is made to take much: the shortest arguments there are, in one list, and the shortest operations.
+TEST(ParseMemoryTest, HostileTextIsBounded) {
+  std::string list = "0", lines;
+  for (int i = 1; i < 262'145; ++i) list += ",0";
+  for (int i = 0; i < 50'000; ++i) lines += "   x=x@x\n";
+  const auto model = [](std::string_view body) {
+    return graph::Cat("import torch\nclass GraphModule(torch.nn.Module):\n  def forward(self, x: torch.Tensor):\n",
+                      body, "   return (x,)\n");
+  };
+  for (const std::string& text : {model(graph::Cat("   y=torch.stack([", list, "])\n")), model(lines)}) {
+    const size_t peak = fuzz::PeakMemory([&] { EXPECT_TRUE(graph::ParseModel(text).ok()); });
+    EXPECT_LT(peak, fuzz::kMemoryFactor * text.size());
+  }
+}
+
 // What text claims is refused before memory is taken for it.
 TEST(ParseMemoryTest, ClaimsTakeNone) {
   graph::Sample sample{.model =
