@@ -83,7 +83,7 @@ def callees(model: str) -> list[str]:
             name = ast.unparse(node.func)
             found.add(name if name.startswith("torch.") or "." not in name else "." + name.rpartition(".")[2])
             called.add(node.func)
-        elif isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        elif isinstance(node, ast.BinOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name) and node.operand.id != "inf"):
             found.add(f"operator:{OPERATORS[type(node.op)]}")
         elif isinstance(node, ast.AugAssign):
             found.add(f"operator:{OPERATORS[type(node.op)]}=")
@@ -146,6 +146,7 @@ class Job:
 
     def __init__(self, runner: harness.Runner, row: Row, options: argparse.Namespace) -> None:
         self.row = row
+        self.forms = options.forms
         self.start = time.monotonic()
         self.deadline = self.start + options.timeout
         trial, self._trial_fd = runner.killable_trial()
@@ -182,7 +183,7 @@ class Job:
         lines = self._text.split(b"\n")
         row = json.loads(lines[-2]) if len(lines) > 1 else dict(self.row)
         if timed_out:
-            form = next(form for form in COMPILERS if form not in row or str(row[form]).startswith("crash"))
+            form = next(form for form in self.forms if form not in row or str(row[form]).startswith("crash"))
             row[form] = f"timeout: {self.deadline - self.start:.0f} s"
         elif os.WIFSIGNALED(status) and "eager" not in row:
             row["python"] = f"crash: signal {os.WTERMSIG(status)}"
@@ -326,7 +327,7 @@ def summary(options: argparse.Namespace) -> int:
     forms = ("eager", "torchscript", "exact")
     counted = {form: collections.Counter(outcome(row, form) for row in rows if form in row or (form == "eager" and "python" in row)) for form in forms}
     lines += table(
-        ("outcome", "eager", "torchscript", "torchscript, exact (where the default is not equal)"),
+        ("outcome", "eager", "torchscript", "torchscript, exact"),
         [(kind, *(counted[form][kind] for form in forms)) for kind in kinds if any(counted[form][kind] for form in forms)],
     )
     flat = [row for row in compared if row.get("outputs") and row.get("degenerate") == row.get("outputs")]
@@ -345,7 +346,7 @@ def summary(options: argparse.Namespace) -> int:
         lines += table(
             ("graphs", "reason", "which"),
             [
-                (len(group), why, ", ".join(f"`{name(row)}`" for row in group[:6]) + (f" and {len(group) - 6} more" if len(group) > 6 else ""))
+                (len(group), why, ", ".join(f"`{name(row)}`" for row in group[:40]) + (f" and {len(group) - 40} more" if len(group) > 40 else ""))
                 for why, group in sorted(groups.items(), key=lambda item: -len(item[1]))
             ],
         )
