@@ -161,7 +161,7 @@ void AddEvaluate(CLI::App& app, Command& command) {
   CLI::App* sub = AddSubcommand(
       app, "evaluate", "Measure a compiler over a suite",
       "  assay evaluate --suite bundled --target torchscript --wait\n"
-      "  assay evaluate --suite bundled --target inductor --option max_autotune=true --policy sweep\n"
+      "  assay evaluate --suite bundled --target inductor --option mode=max-autotune --policy sweep\n"
       "  assay evaluate --suite bundled --target inductor@env:nightly --baseline inductor@env:stable\n"
       "  assay evaluate --suite graphnet-torch@2 --target inductor@cuda --graphs graphs.txt\n"
       "  assay evaluate --suite bundled --target xla@tpu:v5e --wait\n\n"

@@ -65,11 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="for torch's generator, before FUNCTION is called (0)")
     parser.add_argument("--dynamic", action="store_true", help="capture sizes as symbols where TorchDynamo can")
     parser.add_argument("--fullgraph", action="store_true", help="fail where the model breaks into several graphs, and say where")
+    parser.add_argument("--force", action="store_true", help="replace the samples that are in DIR already")
     options = parser.parse_args(arguments)
     try:
         module, inputs = make(options.model, options.seed)
         folders = extract(
-            module, inputs, options.output, name=options.name, dynamic=options.dynamic, fullgraph=options.fullgraph
+            module,
+            inputs,
+            options.output,
+            name=options.name,
+            dynamic=options.dynamic,
+            fullgraph=options.fullgraph,
+            force=options.force,
         )
     except ExtractError as error:
         print(f"assay extract: {error}", file=sys.stderr)

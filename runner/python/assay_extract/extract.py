@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,9 @@ import torch
 
 from assay_extract.describe import DescribeError, describe
 from assay_extract.source import SourceError, lift_constants, source
+
+
+FILES = ("model.py", "weight_meta.py", "input_meta.py", "graph_net.json")  # of a sample
 
 
 class ExtractError(Exception):
@@ -61,12 +65,17 @@ def extract(
     name: str | None = None,
     dynamic: bool = False,
     fullgraph: bool = False,
+    force: bool = False,
 ) -> list[str]:
     """Writes the sample, or one for each graph that TorchDynamo made, and returns their folders.
+
+    `directory` must be empty or not be there; with `force` the samples in it go, one of an earlier number of graphs too, and nothing else.
 
     `inputs` are forward()'s arguments: a sequence, or a mapping of keyword arguments. The module is captured in the mode that it is in
     (call `.eval()` yourself). Raises ExtractError.
     """
+    if not force and os.path.isdir(directory) and os.listdir(directory):
+        raise ExtractError(f"{os.fspath(directory)} is not empty: name another folder, or replace the samples in it with --force")
     capture = _Capture()
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
@@ -92,12 +101,26 @@ def extract(
         except (SourceError, DescribeError) as error:
             raise ExtractError(f"{name}{'/' + part if part else ''}: {error}") from error
         samples.append((os.path.join(directory, part) if part else os.fspath(directory), files))
+    _remove_samples(directory)
     for folder, files in samples:
         os.makedirs(folder, exist_ok=True)
         for file, text in files.items():
             with open(os.path.join(folder, file), "w", encoding="ascii") as out:
                 out.write(text)
     return [folder for folder, _ in samples]
+
+
+def _remove_samples(directory: str | os.PathLike[str]) -> None:
+    """Removes the files of the samples that an earlier call has written, and their folders if nothing else is in them."""
+    if not os.path.isdir(directory):
+        return
+    parts = [entry for entry in os.listdir(directory) if re.fullmatch(r"subgraph_\d+", entry)]
+    for folder in [os.path.join(directory, part) for part in parts] + [os.fspath(directory)]:
+        for file in FILES:
+            if os.path.isfile(os.path.join(folder, file)):
+                os.remove(os.path.join(folder, file))
+        if folder != os.fspath(directory) and not os.listdir(folder):
+            os.rmdir(folder)
 
 
 def _breaks() -> str:

@@ -132,6 +132,17 @@ def test_a_graph_break_gives_a_sample_for_each_part(tmp_path):
         torch.testing.assert_close(graph(**{name: torch.ones(3) for name in metas})[0], torch.full((3,), 1.0 * factor + offset))
 
 
+def test_a_folder_that_is_not_empty_is_refused_or_its_samples_replaced(tmp_path):
+    extract(Breaks(), (torch.randn(3),), tmp_path / "s")
+    (tmp_path / "s" / "subgraph_1" / "notes.txt").write_text("mine")
+    with pytest.raises(ExtractError, match="is not empty.*--force"):
+        extract(Small().eval(), (torch.randn(5, 8), torch.arange(50)), tmp_path / "s")
+    assert not (tmp_path / "s" / "model.py").exists()
+    extract(Small().eval(), (torch.randn(5, 8), torch.arange(50)), tmp_path / "s", force=True)
+    left = sorted(str(path.relative_to(tmp_path / "s")) for path in (tmp_path / "s").rglob("*") if path.is_file())
+    assert left == ["graph_net.json", "input_meta.py", "model.py", "subgraph_1/notes.txt", "weight_meta.py"]
+
+
 def test_fullgraph_says_where_it_breaks(tmp_path):
     with pytest.raises(ExtractError, match="TorchDynamo cannot capture Breaks.*graph_break"):
         extract(Breaks(), (torch.randn(3),), tmp_path / "s", fullgraph=True)
