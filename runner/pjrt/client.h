@@ -116,6 +116,7 @@ class Client {
   static absl::StatusOr<std::unique_ptr<Client>> Create(const Plugin* plugin, const CreateOptions& options);
 
   const Plugin& plugin() const { return *plugin_; }
+  PJRT_Client* handle() const { return client_.get(); }
   const std::string& platform() const { return platform_; }  // "cpu", "cuda", "tpu"
   const std::string& platform_version() const { return version_; }
   const std::vector<DeviceInfo>& devices() const { return devices_; }
