@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -115,9 +116,12 @@ class TrialTest : public testing::Test {
   std::string hash_, last_phase_;
 };
 
+// What could be read: of a process that ends meanwhile, the stream's buffer throws where it is read by itself.
 std::string ReadFile(const fs::path& file) {
   std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 // Whether `pid` was started by this process, or by one that was.
