@@ -15,12 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Graph MustParse(const Sample& sample) {
-  absl::StatusOr<Graph> graph = Parse(sample);
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  return graph.ok() ? *std::move(graph) : Graph{};
-}
-
 void ExpectRoundTrip(const Graph& graph) {
   const Sample canonical = Canonical(graph);
   const absl::StatusOr<Graph> again = Parse(canonical);

@@ -12,11 +12,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Graph MustParse(const Sample& sample) {
-  absl::StatusOr<Graph> graph = Parse(sample);
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  return graph.ok() ? *std::move(graph) : Graph{};
-}
 Graph WithBody(std::string_view body) { return MustParse(SampleWithBody(body)); }
 
 // The body of the prefix in canonical form, which must be a sample that is accepted.

@@ -75,6 +75,11 @@ class Parser {
   bool Dictionary();
   bool ReducerArguments();
   bool TypedNames(Names* names);
+  // "(ITEM, ITEM)", which are printed so.
+  template <typename One>
+  bool Listed(const One& one);
+  // A value's name where it is defined.
+  bool NameOfValue(Names* names, std::string_view expected);
 
   bool Enter() {
     if (++depth_ <= kMlirDepth) return true;
@@ -220,17 +225,11 @@ bool Parser::FunctionResults() {
   if (!lexer_.Is("->")) return lexer_.Expected("'->' and the types of the results");
   lexer_.Take();
   writer_.Punctuation("->");
-  writer_.Punctuation("(");
-  const bool several = lexer_.Is("(");
-  if (several) lexer_.Take();
-  for (bool first = true; !(several && lexer_.Is(")")); first = false) {
-    if (!first && !lexer_.Expect(",")) return false;
-    if (!first) writer_.Punctuation(",");
-    if (!Type()) return false;
-    if (!several) break;
-    if (lexer_.Is("{") && !lexer_.SkipDictionary()) return false;
+  if (lexer_.Is("(")) {
+    return Listed([&] { return Type() && (!lexer_.Is("{") || lexer_.SkipDictionary()); });
   }
-  if (several) lexer_.Take();
+  writer_.Punctuation("(");
+  if (!Type()) return false;
   writer_.Punctuation(")");
   return true;
 }
@@ -273,21 +272,33 @@ bool Parser::Label() {
 
 // "(%a: tensor<f32>, %b: tensor<f32>)"; they are printed, and not yet defined.
 bool Parser::TypedNames(Names* names) {
+  return Listed([&] {
+    if (!NameOfValue(names, "a value such as %arg0")) return false;
+    if (!lexer_.Expect(":")) return false;
+    writer_.Punctuation(":");
+    if (!Type()) return false;
+    return !lexer_.IsWord("loc") || lexer_.SkipLocation();
+  });
+}
+
+template <typename One>
+bool Parser::Listed(const One& one) {
   if (!lexer_.Expect("(")) return false;
   writer_.Punctuation("(");
   for (bool first = true; !lexer_.Is(")"); first = false) {
     if (!first && !lexer_.Expect(",")) return false;
     if (!first) writer_.Punctuation(",");
-    if (!lexer_.Is(Kind::kValue)) return lexer_.Expected("a value such as %arg0");
-    names->emplace_back(lexer_.Take().text, Value{NewName(), 1});
-    writer_.Value(names->back().second.name);
-    if (!lexer_.Expect(":")) return false;
-    writer_.Punctuation(":");
-    if (!Type()) return false;
-    if (lexer_.IsWord("loc") && !lexer_.SkipLocation()) return false;
+    if (!one()) return false;
   }
   lexer_.Take();
   writer_.Punctuation(")");
+  return true;
+}
+
+bool Parser::NameOfValue(Names* names, std::string_view expected) {
+  if (!lexer_.Is(Kind::kValue)) return lexer_.Expected(expected);
+  names->emplace_back(lexer_.Take().text, Value{NewName(), 1});
+  writer_.Value(names->back().second.name);
   return true;
 }
 
@@ -370,22 +381,13 @@ bool Parser::OperationName(bool* calls, bool* loops) {
 
 // "(%iterArg = %0, %iterArg_1 = %c)": values that both regions of a loop have.
 bool Parser::LoopArguments() {
-  if (!lexer_.Expect("(")) return false;
-  writer_.Punctuation("(");
-  for (bool first = true; !lexer_.Is(")"); first = false) {
-    if (!first && !lexer_.Expect(",")) return false;
-    if (!first) writer_.Punctuation(",");
-    if (!lexer_.Is(Kind::kValue)) return lexer_.Expected("a value of the loop such as %iterArg");
-    region_arguments_.emplace_back(lexer_.Take().text, Value{NewName(), 1});
-    writer_.Value(region_arguments_.back().second.name);
+  return Listed([&] {
+    if (!NameOfValue(&region_arguments_, "a value of the loop such as %iterArg")) return false;
     if (!lexer_.Expect("=")) return false;
     writer_.Punctuation("=");
     if (!lexer_.Is(Kind::kValue)) return lexer_.Expected("the value that the loop starts with");
-    if (!Use()) return false;
-  }
-  lexer_.Take();
-  writer_.Punctuation(")");
-  return true;
+    return Use();
+  });
 }
 
 // At the first token of a line, unless that goes on with the regions of the operation.

@@ -6,6 +6,7 @@
 
 #include "graph/parse.h"
 #include "graph/text.h"
+#include "gtest/gtest.h"
 
 namespace assay::graph {
 
@@ -24,6 +25,13 @@ inline std::string MetaOf(std::string_view name, std::string_view shape = "[2, 3
 
 inline constexpr std::string_view kInfo = R"({"framework": "torch", "num_devices_required": 1, "num_nodes_required": 1,
   "model_name": "made/up", "source": "tests", "heuristic_tag": "other", "original_tag": ["a"]})";
+
+// Fails the test where the sample is not accepted.
+inline Graph MustParse(const Sample& sample) {
+  absl::StatusOr<Graph> graph = Parse(sample);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return graph.ok() ? *std::move(graph) : Graph{};
+}
 
 // One parameter x and one operation on it.
 inline Sample SampleWithBody(std::string_view body) {

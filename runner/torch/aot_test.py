@@ -14,9 +14,6 @@ import harness
 from assay_runner import aot
 from assay_runner.graph import Graph
 
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD_DIR", harness.ROOT / "build" / "release"))
-RUNNER = BUILD / "runner" / "torch" / "assay-runner-torch"
-
 # Names that Python or torch.export would like to change; a parameter that is written; a size that becomes a constant; outputs that are
 # new, written, views of inputs, inputs, numbers, the same twice, and of several types.
 MODEL = """import torch
@@ -91,22 +88,6 @@ def lower(model: str, tensors: dict[str, torch.Tensor], folder: pathlib.Path, **
 @pytest.fixture(scope="module")
 def package(tmp_path_factory) -> bytes:
     return lower(MODEL, values(), tmp_path_factory.mktemp("aot") / "made")
-
-
-@pytest.fixture(scope="module")
-def runner():
-    if not RUNNER.exists():
-        pytest.skip(f"{RUNNER} is not built")
-    process = harness.Runner(RUNNER)
-    yield process
-    assert process.end() == 0
-
-
-@pytest.fixture
-def trial(runner):
-    trial = runner.trial()
-    yield trial
-    trial.close()
 
 
 def compile_package(trial, data: bytes) -> int:

@@ -7,7 +7,6 @@ The programs are taken from ASSAY_BUILD_DIR (default build/release); a test skip
 from __future__ import annotations
 
 import ast
-import os
 import pathlib
 import re
 import subprocess
@@ -20,9 +19,7 @@ import harness
 import callee_cases
 from common_callee_cases import COMMON_CASES, REFUSALS
 
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD_DIR", harness.ROOT / "build" / "release"))
-RUNNER = BUILD / "runner" / "torch" / "assay-runner-torch"
-ASSAY = BUILD / "client" / "assay"
+ASSAY = harness.BUILD / "client" / "assay"
 SAMPLES = sorted(path.parent for path in (harness.ROOT / "samples").rglob("model.py"))
 TABLE = harness.ROOT / "graph" / "callees.inc"
 CASES = callee_cases.CASES + COMMON_CASES
@@ -70,13 +67,9 @@ def make_model(statements: str, annotations: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def runner():
-    if not RUNNER.exists():
-        pytest.skip(f"{RUNNER} is not built")
+def runner(runner):
     torch.set_num_threads(1)
-    process = harness.Runner(RUNNER)
-    yield process
-    assert process.end() == 0
+    return runner
 
 
 def check(runner: harness.Runner, model: str, values: dict[str, torch.Tensor]) -> None:

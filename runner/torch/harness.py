@@ -22,6 +22,8 @@ from collections.abc import Mapping, Sequence
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD_DIR", ROOT / "build" / "release"))
+RUNNER = BUILD / "runner" / "torch" / "assay-runner-torch"
 sys.path.insert(0, str(ROOT / "runner" / "python"))
 
 from assay_runner import tensors as tensor_files  # noqa: E402

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import signal
 import subprocess
 
@@ -12,9 +11,7 @@ import pytest
 import torch
 
 import harness
-
-BUILD = pathlib.Path(os.environ.get("ASSAY_BUILD_DIR", harness.ROOT / "build" / "release"))
-RUNNER = BUILD / "runner" / "torch" / "assay-runner-torch"
+from harness import RUNNER
 
 MODEL = """import torch
 
@@ -33,22 +30,6 @@ RANDOM = PURE.replace("relu(v0, inplace=True)", "dropout(v0, 0.5, True, False)")
 def values(seed: int = 0) -> dict[str, torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     return {"x": torch.randn(4, 8, generator=generator), "w": torch.randn(6, 8, generator=generator), "count": torch.tensor(3)}
-
-
-@pytest.fixture(scope="module")
-def runner():
-    if not RUNNER.exists():
-        pytest.skip(f"{RUNNER} is not built")
-    process = harness.Runner(RUNNER)
-    yield process
-    assert process.end() == 0
-
-
-@pytest.fixture
-def trial(runner):
-    trial = runner.trial()
-    yield trial
-    trial.close()
 
 
 def test_describe(runner, trial) -> None:
