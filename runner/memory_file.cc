@@ -42,7 +42,7 @@ absl::StatusOr<size_t> ReadFully(int fd, char* to, size_t bytes) {
   while (done < bytes) {
     const ssize_t n = ::pread(fd, to + done, bytes - done, static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus("reading a file of tensors", errno);
+    if (n < 0) return ErrnoStatus("reading a memory file", errno);
     if (n == 0) break;
     done += static_cast<size_t>(n);
   }
@@ -77,6 +77,20 @@ absl::StatusOr<MemoryFile> MemoryFile::Create(std::string_view name) {
   const int fd = ::memfd_create(std::string(name).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return ErrnoStatus(graph::Cat("making the memory file ", name), errno);
   return MemoryFile(UniqueFd(fd));
+}
+
+absl::StatusOr<MemoryFile> MemoryFile::Filled(std::string_view name, int64_t bytes,
+                                              const std::function<void(std::span<std::byte>)>& fill) {
+  absl::StatusOr<MemoryFile> file = Create(name);
+  if (!file.ok()) return file;
+  if (absl::Status resized = file->Resize(bytes); !resized.ok()) return resized;
+  {
+    absl::StatusOr<Mapping> mapping = file->MapShared();
+    if (!mapping.ok()) return mapping.status();
+    fill(mapping->bytes());
+  }
+  if (absl::Status sealed = file->Seal(); !sealed.ok()) return sealed;
+  return file;
 }
 
 absl::Status MemoryFile::Resize(int64_t bytes) {
@@ -123,6 +137,22 @@ absl::StatusOr<Mapping> MapPrivate(int fd) {
   return mapping;
 }
 
+absl::StatusOr<std::string> ReadBytes(int fd, int64_t max_bytes) {
+  absl::StatusOr<int64_t> size = SizeOf(fd);
+  if (!size.ok()) return size.status();
+  if (*size > max_bytes) {
+    return absl::ResourceExhaustedError(graph::Cat("a file of ", *size, " bytes; at most ", max_bytes, " may be"));
+  }
+  std::string bytes(static_cast<size_t>(*size), '\0');
+  absl::StatusOr<size_t> count = ReadFully(fd, bytes.data(), bytes.size());
+  if (!count.ok()) return count.status();
+  if (*count != bytes.size()) {
+    return absl::InvalidArgumentError(
+        graph::Cat("a file shrank from ", *size, " to ", *count, " bytes while it was read"));
+  }
+  return bytes;
+}
+
 absl::StatusOr<TensorBytes> ReadTensors(int fd, int64_t max_bytes) {
   absl::StatusOr<int64_t> size = SizeOf(fd);
   if (!size.ok()) return size.status();
@@ -136,15 +166,12 @@ absl::StatusOr<TensorBytes> ReadTensors(int fd, int64_t max_bytes) {
     return absl::ResourceExhaustedError(
         graph::Cat("a file of tensors of ", *size, " bytes; at most ", max_bytes, " were expected"));
   }
+  absl::StatusOr<std::string> bytes = ReadBytes(fd, max_bytes);
+  if (!bytes.ok()) return bytes.status();
   TensorBytes tensors;
-  tensors.bytes.resize(static_cast<size_t>(*size));
-  absl::StatusOr<size_t> count = ReadFully(fd, tensors.bytes.data(), tensors.bytes.size());
-  if (!count.ok()) return count.status();
-  if (*count != tensors.bytes.size()) {
-    return absl::InvalidArgumentError(
-        graph::Cat("a file of tensors shrank from ", *size, " to ", *count, " bytes while it was read"));
-  }
-  absl::StatusOr<graph::TensorLayout> layout = graph::ReadTensorHeader(tensors.bytes, *size);
+  tensors.bytes = *std::move(bytes);
+  absl::StatusOr<graph::TensorLayout> layout =
+      graph::ReadTensorHeader(tensors.bytes, static_cast<int64_t>(tensors.bytes.size()));
   if (!layout.ok()) return layout.status();
   tensors.layout = *std::move(layout);
   return tensors;

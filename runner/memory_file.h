@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class MemoryFile {
   // An empty file that may be grown and sealed.
   static absl::StatusOr<MemoryFile> Create(std::string_view name);
 
+  // One of so many bytes, which `fill` writes; sealed.
+  static absl::StatusOr<MemoryFile> Filled(std::string_view name, int64_t bytes,
+                                           const std::function<void(std::span<std::byte>)>& fill);
+
   absl::Status Resize(int64_t bytes);
   // A shared, writable mapping of the whole file; must be gone before Seal().
   absl::StatusOr<Mapping> MapShared();
@@ -50,6 +55,10 @@ class MemoryFile {
 // Maps all of `fd` copy-on-write: what is written stays in this process. Refuses a file without the write and shrink
 // seals (FailedPrecondition), which its owner could truncate under the reader.
 absl::StatusOr<Mapping> MapPrivate(int fd);
+
+// All of a file that somebody else wrote and may still hold. ResourceExhausted where it is longer than `max_bytes`;
+// InvalidArgument where it shrinks meanwhile.
+absl::StatusOr<std::string> ReadBytes(int fd, int64_t max_bytes);
 
 // A file of tensors that somebody else wrote and may still hold: read with pread() into memory of one's own.
 // ResourceExhausted where more than `max_bytes` were written; InvalidArgument where it is not a file of tensors or only

@@ -15,16 +15,10 @@ constexpr int64_t kSmallTensorBytes = 4096;
 absl::StatusOr<runner::MemoryFile> Replay(const graph::Graph& graph, std::string_view graph_hash, std::string_view seed,
                                           graph::ReplayPart part, int threads, int64_t most_bytes, int64_t& bytes) {
   const graph::TensorLayout layout = graph::PlanReplay(graph, part);
-  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-inputs");
-  if (!file.ok()) return file.status();
-  if (absl::Status resized = file->Resize(layout.file_bytes); !resized.ok()) return resized;
-  {
-    absl::StatusOr<runner::Mapping> mapping = file->MapShared();
-    if (!mapping.ok()) return mapping.status();
-    graph::ReplayInto(graph, graph_hash, seed, layout, mapping->bytes(), threads, most_bytes);
-  }
-  if (absl::Status sealed = file->Seal(); !sealed.ok()) return sealed;
-  bytes += layout.file_bytes;
+  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Filled(
+      "assay-inputs", layout.file_bytes,
+      [&](std::span<std::byte> to) { graph::ReplayInto(graph, graph_hash, seed, layout, to, threads, most_bytes); });
+  if (file.ok()) bytes += layout.file_bytes;
   return file;
 }
 

@@ -1,7 +1,6 @@
 #include "worker/lowered_store.h"
 
 #include <unistd.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include "fmt/format.h"
 #include "graph/sha256.h"
 #include "spdlog/spdlog.h"
+#include "worker/compression.h"
 
 namespace assay::worker {
 namespace {
@@ -33,16 +33,6 @@ std::string FileName(const KnownRunner& runner, const v1::LoweringKey& key) {
                                       key.graph_hash(), key.environment_hash(), key.lowering()));
 }
 
-std::optional<std::string> Unpack(std::string_view packed) {
-  const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  // The codes of errors are larger as well.
-  if (size > static_cast<unsigned long long>(LoweredStore::kMaximumEntryBytes)) return std::nullopt;
-  std::string bytes(size, '\0');
-  const size_t read = ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size());
-  if (ZSTD_isError(read) || read != bytes.size()) return std::nullopt;
-  return bytes;
-}
-
 }  // namespace
 
 std::optional<std::string> LoweredStore::Read(const KnownRunner& runner, std::string_view graph_hash) const {
@@ -52,7 +42,7 @@ std::optional<std::string> LoweredStore::Read(const KnownRunner& runner, std::st
     const std::string packed(std::istreambuf_iterator<char>(in), {});
     std::error_code error;
     fs::last_write_time(file, fs::file_time_type::clock::now(), error);
-    if (std::optional<std::string> bytes = Unpack(packed)) return bytes;
+    if (std::optional<std::string> bytes = Decompress(packed, kMaximumEntryBytes)) return bytes;
   }
   if (service_ == nullptr || !runner.config.trusted) return std::nullopt;
   const absl::StatusOr<std::string> packed = service_->GetLowering(key);
@@ -62,17 +52,15 @@ std::optional<std::string> LoweredStore::Read(const KnownRunner& runner, std::st
       spdlog::warn("{}", std::string(packed.status().message()));
     return std::nullopt;
   }
-  std::optional<std::string> bytes = Unpack(*packed);
+  std::optional<std::string> bytes = Decompress(*packed, kMaximumEntryBytes);
   if (bytes) Keep(file, *packed);
   return bytes;
 }
 
 void LoweredStore::Write(const KnownRunner& runner, std::string_view graph_hash, std::string_view bytes) const {
   if (static_cast<int64_t>(bytes.size()) > kMaximumEntryBytes) return;
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
-  if (ZSTD_isError(size)) return;
-  packed.resize(size);
+  const std::string packed = Compress(bytes);
+  if (packed.empty()) return;
   const v1::LoweringKey key = KeyOf(runner, graph_hash);
   Keep(folder_ / FileName(runner, key), packed);
   if (service_ == nullptr || !runner.config.trusted) return;

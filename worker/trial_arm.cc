@@ -1,15 +1,11 @@
 #include "worker/trial_arm.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zstd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "fmt/format.h"
 #include "google/protobuf/util/json_util.h"
+#include "worker/compression.h"
 #include "worker/output_check.h"
 
 namespace assay::worker {
@@ -33,31 +29,10 @@ int64_t Integer(const json::object& object, std::string_view key) {
   return value != nullptr && value->is_int64() && value->get_int64() >= 0 ? value->get_int64() : -1;
 }
 
-// The bytes of a memory file that somebody else wrote and may still hold; nothing where it is larger than `maximum`.
-std::optional<std::string> ReadFile(int fd, int64_t maximum) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0 || info.st_size > maximum) return std::nullopt;
-  std::string bytes(info.st_size, '\0');
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::nullopt;
-    done += static_cast<size_t>(n);
-  }
-  return bytes;
-}
-
 absl::StatusOr<runner::MemoryFile> SealedFile(std::string_view bytes) {
-  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-lowered");
-  if (!file.ok()) return file;
-  if (absl::Status status = file->Resize(static_cast<int64_t>(bytes.size())); !status.ok()) return status;
-  {
-    absl::StatusOr<runner::Mapping> mapping = file->MapShared();
-    if (!mapping.ok()) return mapping.status();
-    std::memcpy(mapping->bytes().data(), bytes.data(), bytes.size());
-  }
-  if (absl::Status status = file->Seal(); !status.ok()) return status;
-  return file;
+  return runner::MemoryFile::Filled("assay-lowered", static_cast<int64_t>(bytes.size()), [&](std::span<std::byte> to) {
+    std::memcpy(to.data(), bytes.data(), bytes.size());
+  });
 }
 
 // The parameters of `compile` and of `lower` for another runner.
@@ -70,13 +45,6 @@ json::object CompilerOf(const v1::Target& target) {
     params["options"] = json::parse(text, error);
   }
   return params;
-}
-
-std::string Compress(std::string_view bytes) {
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3);
-  packed.resize(ZSTD_isError(size) ? 0 : size);
-  return packed;
 }
 
 // Calls add(name, value) for each member of an object in the result, up to a number of them.
@@ -106,12 +74,16 @@ void TellProgram(const json::object& result, v1::Arm& told) {
 
 }  // namespace
 
+Outcome<Reply> ArmSteps::RequestLoad(RunnerProcess& process, const json::object& graph, const std::string& device,
+                                     int public_set, int lock) {
+  return process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
+                      {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+}
+
 std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& graph, const std::string& device,
                                          int public_set, int secret_set, int lock, const std::string& phase) {
   phases_.Begin(phase, /*harness=*/false);
-  Outcome<Reply> loaded =
-      arm.process->Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
-                        {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  Outcome<Reply> loaded = RequestLoad(*arm.process, graph, device, public_set, lock);
   if (!loaded.ok()) return ArmFailure{loaded.failure()};
   const int64_t load_ns = Integer(loaded->result, "load_ns");
   const json::value* mutated = loaded->result.if_contains("mutated");
@@ -141,8 +113,8 @@ std::optional<ArmFailure> ArmSteps::Lower(TrialArm& arm, const std::string& phas
   Outcome<Reply> lowered = arm.process->Call("lower", {}, fds, After(limits_.compile_seconds), stop_);
   // That a graph cannot be lowered is worth keeping too; what a process left that did not survive it is not.
   if (lowered.ok() || lowered.failure().kind == CallFailure::Kind::kError) {
-    const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
-    if (bytes && !bytes->empty()) store_.Write(*arm.runner, arm.graph_hash, *bytes);
+    const absl::StatusOr<std::string> bytes = runner::ReadBytes(keep->fd(), LoweredStore::kMaximumEntryBytes);
+    if (bytes.ok() && !bytes->empty()) store_.Write(*arm.runner, arm.graph_hash, *bytes);
   }
   if (!lowered.ok()) return ArmFailure{lowered.failure()};
   const int64_t lower_ns = Integer(lowered->result, "lower_ns");
@@ -155,8 +127,7 @@ std::optional<ArmFailure> ArmSteps::LowerElsewhere(RunnerProcess& process, Trial
                                                    const std::string& device, int public_set, int lock,
                                                    const std::string& phase) {
   phases_.Begin(phase, /*harness=*/false);
-  Outcome<Reply> loaded = process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
-                                       {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  Outcome<Reply> loaded = RequestLoad(process, graph, device, public_set, lock);
   if (!loaded.ok()) return ArmFailure{loaded.failure()};
   absl::StatusOr<runner::MemoryFile> keep = runner::MemoryFile::Create("assay-keep");
   if (!keep.ok()) return Broken(std::string(keep.status().message()));
@@ -166,11 +137,11 @@ std::optional<ArmFailure> ArmSteps::LowerElsewhere(RunnerProcess& process, Trial
   const int64_t load_ns = Integer(loaded->result, "load_ns"), lower_ns = Integer(lowered->result, "lower_ns");
   if (load_ns < 0 || lower_ns < 0) return Broken("load must give load_ns and lower lower_ns");
   phases_.AddRunnerTime(load_ns + lower_ns);
-  const std::optional<std::string> bytes = ReadFile(keep->fd(), LoweredStore::kMaximumEntryBytes);
-  if (!bytes || bytes->empty()) {
-    return Broken(fmt::format("lower wrote {}", bytes ? "nothing"
-                                                      : fmt::format("more than {} bytes, or what cannot be read",
-                                                                    LoweredStore::kMaximumEntryBytes)));
+  const absl::StatusOr<std::string> bytes = runner::ReadBytes(keep->fd(), LoweredStore::kMaximumEntryBytes);
+  if (!bytes.ok() || bytes->empty()) {
+    return Broken(fmt::format("lower wrote {}", bytes.ok() ? "nothing"
+                                                           : fmt::format("more than {} bytes, or what cannot be read",
+                                                                         LoweredStore::kMaximumEntryBytes)));
   }
   absl::StatusOr<runner::MemoryFile> sealed = SealedFile(*bytes);
   if (!sealed.ok()) return Broken(std::string(sealed.status().message()));
@@ -265,11 +236,10 @@ std::optional<ArmFailure> ArmSteps::FetchArtifacts(TrialArm& arm) {
     // An artifact that cannot be had is no failure of the compiler's; a runner that dies of it is.
     if (!fetched.ok() && fetched.failure().kind != CallFailure::Kind::kError) return ArmFailure{fetched.failure()};
     if (!fetched.ok()) continue;
-    std::string bytes(kMaximumArtifactBytes + 1, '\0');
-    const ssize_t n = ::pread(file->fd(), bytes.data(), bytes.size(), 0);
-    if (n < 0 || n > kMaximumArtifactBytes) continue;
-    artifact.set_bytes(n);
-    std::string content = Compress(std::string_view(bytes).substr(0, n));
+    const absl::StatusOr<std::string> bytes = runner::ReadBytes(file->fd(), kMaximumArtifactBytes);
+    if (!bytes.ok()) continue;
+    artifact.set_bytes(static_cast<int64_t>(bytes->size()));
+    std::string content = Compress(*bytes);
     if (kept + content.size() > kMaximumContentBytes) continue;
     kept += content.size();
     artifact.set_content(std::move(content));

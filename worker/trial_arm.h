@@ -74,6 +74,8 @@ class ArmSteps {
   std::optional<ArmFailure> FetchArtifacts(TrialArm& arm);
 
  private:
+  Outcome<Reply> RequestLoad(RunnerProcess& process, const boost::json::object& graph, const std::string& device,
+                             int public_set, int lock);
   std::optional<ArmFailure> Lower(TrialArm& arm, const std::string& phase);
   std::optional<ArmFailure> RunSet(TrialArm& arm, int set);
 
