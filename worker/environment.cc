@@ -1,7 +1,6 @@
 #include "worker/environment.h"
 
 #include <gnu/libc-version.h>
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "graph/sha256.h"
+#include "worker/scheduling.h"
 
 namespace assay::worker {
 namespace {
@@ -111,17 +111,6 @@ int64_t MemoryLimit(const fs::path& root) {
   return limit;
 }
 
-std::string AllowedCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return "";
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return fmt::format("{}", fmt::join(cpus, ","));
-}
-
 void Sort(const json::value& value, std::string& to) {
   if (const json::object* object = value.if_object()) {
     std::map<std::string, const json::value*> sorted;
@@ -177,7 +166,7 @@ Environment CaptureEnvironment(const Config& config, bool memory_enforced, const
   Put(limits, "cpu_max", ReadLine(ControlGroup(root, "cpu") / "cpu.max"));
   Put(limits, "cpu_quota_us", ReadLine(ControlGroup(root, "cpu") / "cpu.cfs_quota_us"));
   if (limit > 0) limits["memory_bytes"] = limit;
-  limits["cpus"] = AllowedCpus();
+  limits["cpus"] = fmt::format("{}", fmt::join(AllowedCpus(), ","));
   // Rounded: what the kernel keeps for itself differs a little from boot to boot.
   json::object memory = {{"gib", (total + kGiB / 2) / kGiB}};
 

@@ -47,7 +47,9 @@ class CpuMask {
  public:
   CpuMask() : bits_(kWords) {}
   explicit CpuMask(const std::vector<int>& cpus) : CpuMask() {
-    for (const int cpu : cpus) CPU_SET_S(cpu, kBytes, set());
+    for (const int cpu : cpus) {
+      if (cpu < static_cast<int>(8 * kBytes)) CPU_SET_S(cpu, kBytes, set());
+    }
   }
   std::vector<int> List() {
     std::vector<int> cpus;
@@ -65,18 +67,11 @@ class CpuMask {
   std::vector<unsigned long> bits_;
 };
 
-// Empty where the thread is gone.
-std::vector<int> AffinityOf(pid_t thread) {
-  CpuMask mask;
-  return ::sched_getaffinity(thread, CpuMask::kBytes, mask.set()) == 0 ? mask.List() : std::vector<int>();
-}
-
 // Whether at least one thread took it.
-bool SetAffinity(pid_t process, const std::vector<int>& cpus) {
-  CpuMask mask(cpus);
+bool PinProcess(pid_t process, const std::vector<int>& cpus) {
   bool any = false;
   for (const pid_t thread : Numbers(fs::path("/proc") / std::to_string(process) / "task")) {
-    any = ::sched_setaffinity(thread, CpuMask::kBytes, mask.set()) == 0 || any;
+    any = SetAllowedCpus(thread, cpus) || any;
   }
   return any;
 }
@@ -153,6 +148,15 @@ double WaitingBias(double baseline_share, double candidate_share) {
   return std::log(running(candidate_share) / running(baseline_share));
 }
 
+std::vector<int> AllowedCpus(pid_t thread) {
+  CpuMask mask;
+  return ::sched_getaffinity(thread, CpuMask::kBytes, mask.set()) == 0 ? mask.List() : std::vector<int>();
+}
+
+bool SetAllowedCpus(pid_t thread, const std::vector<int>& cpus) {
+  return ::sched_setaffinity(thread, CpuMask::kBytes, CpuMask(cpus).set()) == 0;
+}
+
 Priority::Priority(std::vector<pid_t> processes, int nice) {
   if (nice == 0 || processes.empty()) return;
   given_ = true;
@@ -171,19 +175,19 @@ Priority::~Priority() {
 
 Pinning::Pinning(const std::vector<pid_t>& processes, int cpus) {
   if (cpus <= 0 || processes.empty()) return;
-  std::vector<int> chosen = AffinityOf(processes[0]);
+  std::vector<int> chosen = AllowedCpus(processes[0]);
   if (cpus >= static_cast<int>(chosen.size())) return;
   // The first CPUs get more of the system's own work.
   chosen.erase(chosen.begin(), chosen.end() - cpus);
   for (const pid_t process : processes) {
-    std::vector<int> before = AffinityOf(process);
-    if (SetAffinity(process, chosen)) before_.emplace_back(process, std::move(before));
+    std::vector<int> before = AllowedCpus(process);
+    if (PinProcess(process, chosen)) before_.emplace_back(process, std::move(before));
   }
   if (!before_.empty()) cpus_ = std::move(chosen);
 }
 
 Pinning::~Pinning() {
-  for (const auto& [process, cpus] : before_) SetAffinity(process, cpus);
+  for (const auto& [process, cpus] : before_) PinProcess(process, cpus);
 }
 
 }  // namespace assay::worker

@@ -34,6 +34,11 @@ double WaitingBias(double baseline_share, double candidate_share);
 // A bias that is too large for an estimate to be believed; below it is what interruptions make of equal arms.
 inline constexpr double kSeriousBias = 0.2;
 
+// The CPUs that a thread may use (0: the caller); empty where it is gone.
+std::vector<int> AllowedCpus(pid_t thread = 0);
+// False where the kernel refuses: the thread is gone, or may use none of them.
+bool SetAllowedCpus(pid_t thread, const std::vector<int>& cpus);
+
 // Gives the threads of some processes, and the scheduler's groups of their sessions, a nice value; ends with the one
 // that they had. Threads that they start meanwhile inherit it and keep it.
 class Priority {

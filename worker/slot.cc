@@ -1,24 +1,17 @@
 #include "worker/slot.h"
 
-#include <sched.h>
-
 #include <future>
 #include <utility>
 
 #include "spdlog/spdlog.h"
+#include "worker/scheduling.h"
 
 namespace assay::worker {
 namespace {
 
 // Runners inherit the CPUs of the thread that starts them.
 void PinTo(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-  }
-  if (::sched_setaffinity(0, sizeof(set), &set) != 0) {
+  if (!cpus.empty() && !SetAllowedCpus(0, cpus)) {
     spdlog::error("the CPUs of the configuration cannot be used; runners are not pinned");
   }
 }
