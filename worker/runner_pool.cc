@@ -151,6 +151,38 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
   return absl::OkStatus();
 }
 
+const v1::Compiler* FindCompiler(const KnownRunner& runner, const std::string& name) {
+  for (const v1::Compiler& compiler : runner.offer.compilers()) {
+    if (compiler.name() == name) return &compiler;
+  }
+  return nullptr;
+}
+
+const KnownRunner* RunnerFor(const std::vector<KnownRunner>& runners, const v1::Target& target,
+                             const std::string& environment, const std::string& device_kind) {
+  const std::string& hash = target.environment_hash();
+  std::vector<const KnownRunner*> candidates;
+  for (const KnownRunner& runner : runners) {
+    if (runner.offer.environment() == environment) candidates.push_back(&runner);
+  }
+  for (const KnownRunner& runner : runners) {
+    if (runner.offer.environment_hash() == hash && runner.offer.environment() != environment) {
+      candidates.push_back(&runner);
+    }
+  }
+  const KnownRunner* found = nullptr;
+  for (const KnownRunner* runner : candidates) {
+    const std::string& name = found != nullptr ? found->offer.name() : target.runner();
+    if (!name.empty() && name != runner->offer.name()) continue;
+    const auto& kinds = runner->offer.device_kinds();
+    if (std::find(kinds.begin(), kinds.end(), device_kind) == kinds.end()) continue;
+    if (FindCompiler(*runner, target.compiler()) == nullptr) continue;
+    found = runner;
+    if (hash.empty() || hash == runner->offer.environment_hash()) break;
+  }
+  return found;
+}
+
 const KnownRunner* LoweringRunner(const std::vector<KnownRunner>& runners, const KnownRunner& runner,
                                   const std::string& compiler) {
   const auto by = runner.lowered_by.find(compiler);

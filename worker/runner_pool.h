@@ -66,6 +66,15 @@ class RunnerPool {
   std::vector<Parent> parents_;
 };
 
+// A compiler that the runner offers; nullptr where it has none of that name.
+const v1::Compiler* FindCompiler(const KnownRunner& runner, const std::string& name);
+
+// The runner that has the target's compiler in an environment for a kind of device; nullptr where none has. An
+// environment is known by its content: the same under another name serves where none has both, and where none has the
+// content that the target wants, one of the right name comes back all the same, for its caller to say so.
+const KnownRunner* RunnerFor(const std::vector<KnownRunner>& runners, const v1::Target& target,
+                             const std::string& environment, const std::string& device_kind);
+
 // The runner that lowers for a compiler of `runner`, in the same environment; nullptr where there is none.
 const KnownRunner* LoweringRunner(const std::vector<KnownRunner>& runners, const KnownRunner& runner,
                                   const std::string& compiler);

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "measure/quantiles.h"
 #include "measure/random.h"
+#include "worker/scheduling.h"
 
 namespace assay::worker {
 namespace {
@@ -211,6 +212,57 @@ class ArmTimer {
 std::optional<SampleFailure> TimeArms(Sampler& sampler, TimingRequest request, std::stop_token stop, PhaseLog& phases,
                                       TimingResult& result) {
   return ArmTimer(sampler, std::move(request), stop, phases, result).Run();
+}
+
+void TellTiming(const measure::Policy& policy, const std::vector<TimingResult>& timings, bool one_process,
+                v1::Timing& told) {
+  if (timings.empty()) return;
+  std::vector<measure::PairedEstimate> estimates;
+  std::array<std::vector<double>, 2> calls;
+  int64_t pairs = 0;
+  double bias = 0;
+  for (const TimingResult& timing : timings) {
+    estimates.push_back(timing.estimate);
+    pairs += timing.estimate.pairs;
+    bias += timing.waiting_bias / static_cast<double>(timings.size());
+    told.set_warmup_calls(told.warmup_calls() + timing.warmup_calls);
+    told.set_recompiles(told.recompiles() + timing.recompiles);
+    for (const int arm : {kBaselineArm, kCandidateArm}) {
+      auto& samples = arm == kBaselineArm ? *told.mutable_baseline_samples_ns() : *told.mutable_candidate_samples_ns();
+      for (const int64_t ns : timing.samples_ns[arm]) {
+        samples.Add(ns);
+        calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
+      }
+    }
+  }
+  const bool single = estimates.size() == 1;
+  double hidden = single && !one_process ? measure::kProcessLuck : 0;
+  if (std::abs(bias) >= kSeriousBias) hidden += std::abs(bias);
+  const measure::PairedEstimate estimate =
+      measure::Widened(single ? estimates[0] : measure::CombineProcesses(estimates), hidden);
+  told.set_pairs(static_cast<int>(pairs));
+  told.set_batches(estimate.batches);
+  told.set_calls_per_sample_baseline(timings[0].batch[kBaselineArm]);
+  told.set_calls_per_sample_candidate(timings[0].batch[kCandidateArm]);
+  told.set_log_speedup(estimate.log_ratio);
+  told.set_has_interval(estimate.HasInterval());
+  if (estimate.HasInterval()) {
+    told.set_low(estimate.low);
+    told.set_high(estimate.high);
+  }
+  const double bar = !one_process && policy.processes == 1 ? measure::kSpreadTarget : 1;
+  told.set_unstable(measure::IsUnstable(policy, estimate.half_width / bar));
+  told.set_one_process(one_process);
+  told.set_processes(static_cast<int>(timings.size()));
+  for (const int arm : {kBaselineArm, kCandidateArm}) {
+    const measure::SampleSummary summary = measure::Summarise(calls[arm]);
+    auto& quantiles =
+        arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
+    for (const double value :
+         {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile, summary.maximum}) {
+      quantiles.Add(value);
+    }
+  }
 }
 
 }  // namespace assay::worker

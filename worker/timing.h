@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/v1/evaluations.pb.h"
 #include "measure/paired.h"
 #include "measure/schedule.h"
 #include "worker/phase_log.h"
@@ -38,10 +39,15 @@ struct TimingResult {
   measure::SizeLimit limit = measure::SizeLimit::kTarget;
   std::vector<runner::MemoryFile> kept;  // outputs of the candidate's checked calls
   std::string contradiction;             // as Samples::contradiction
+  double waiting_bias = 0;               // of arms that have a process each (scheduling.h); told by the caller
 };
 
 // Logs the phases "warm-up" and "timing".
 std::optional<SampleFailure> TimeArms(Sampler& sampler, TimingRequest request, std::stop_token stop, PhaseLog& phases,
                                       TimingResult& result);
+
+// What a measurement tells of the timing, of which there is one for each process or pair of processes, or none.
+void TellTiming(const measure::Policy& policy, const std::vector<TimingResult>& timings, bool one_process,
+                v1::Timing& told);
 
 }  // namespace assay::worker

@@ -184,32 +184,7 @@ class Trial {
     for (const int number : Arms()) {
       TrialArm& arm = arms_[number];
       const std::string environment = arm.target.environment().empty() ? "default" : arm.target.environment();
-      // An environment is known by its content: the same under another name serves where none has both.
-      std::vector<const KnownRunner*> candidates;
-      for (const KnownRunner& runner : context_.runners) {
-        if (runner.offer.environment() == environment) candidates.push_back(&runner);
-      }
-      for (const KnownRunner& runner : context_.runners) {
-        const bool same = runner.offer.environment_hash() == arm.target.environment_hash();
-        if (same && runner.offer.environment() != environment) candidates.push_back(&runner);
-      }
-      for (const KnownRunner* candidate : candidates) {
-        const KnownRunner& runner = *candidate;
-        if (!arm.target.runner().empty() && arm.target.runner() != runner.offer.name()) continue;
-        const auto& kinds = runner.offer.device_kinds();
-        if (std::find(kinds.begin(), kinds.end(), context_.device.kind()) == kinds.end()) continue;
-        for (const v1::Compiler& compiler : runner.offer.compilers()) {
-          if (compiler.name() != arm.target.compiler()) continue;
-          arm.runner = &runner;
-          arm.target.set_runner(runner.offer.name());
-          arm.target.set_version(compiler.version());
-        }
-        // One of the right name and another content is kept only to say so.
-        if (arm.runner == &runner && (arm.target.environment_hash().empty() ||
-                                      arm.target.environment_hash() == runner.offer.environment_hash())) {
-          break;
-        }
-      }
+      arm.runner = RunnerFor(context_.runners, arm.target, environment, context_.device.kind());
       if (arm.runner == nullptr) {
         return Infrastructure(fmt::format("worker {} has no compiler {} in the runner environment {} for the device {}",
                                           context_.config.name, arm.target.compiler(), environment,
@@ -221,6 +196,8 @@ class Trial {
                                           environment, context_.config.name, hash, arm.target.environment_hash()));
       }
       arm.lowering = LoweringRunner(context_.runners, *arm.runner, arm.target.compiler());
+      arm.target.set_runner(arm.runner->offer.name());
+      arm.target.set_version(FindCompiler(*arm.runner, arm.target.compiler())->version());
       arm.target.set_environment(environment);
       arm.target.set_environment_hash(hash);
       *arm.told.mutable_target() = arm.target;
@@ -504,28 +481,28 @@ class Trial {
     if (conditions_.empty()) conditions_ = {{"before", CaptureConditions()}};
     TimingResult result;
     std::optional<SampleFailure> failure;
-    std::array<std::vector<pid_t>, 2> processes = {arms_[0].process->Processes(), arms_[1].process->Processes()};
-    std::array<CpuTime, 2> before, after;
+    std::vector<std::vector<pid_t>> processes = {arms_[kBaselineArm].process->Processes()};
+    if (!shared_) processes.push_back(arms_[kCandidateArm].process->Processes());
+    std::vector<double> waited;  // shares, one a process
     {
-      std::vector<pid_t> all = processes[0];
-      if (!shared_) all.insert(all.end(), processes[1].begin(), processes[1].end());
+      std::vector<pid_t> all;
+      for (const std::vector<pid_t>& one : processes) all.insert(all.end(), one.begin(), one.end());
       const bool cpu = context_.device.kind() == "cpu";
       const Pinning pinning(all, cpu ? limits_.threads : 0);
       if (!pinning.cpus().empty()) conditions_["pinned_cpus"] = json::value_from(pinning.cpus());
       const Priority priority(std::move(all), context_.config.nice);
       conditions_["nice"] = priority.given() ? context_.config.nice : 0;
-      for (const int arm : {kBaselineArm, kCandidateArm}) before[arm] = CpuTimeOf(processes[arm]);
+      std::vector<CpuTime> before;
+      for (const std::vector<pid_t>& one : processes) before.push_back(CpuTimeOf(one));
       std::unique_ptr<Sampler> sampler =
           MakeSampler({SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
                        SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
                       kSecretSetName);
       failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
-      for (const int arm : {kBaselineArm, kCandidateArm}) after[arm] = CpuTimeOf(processes[arm]);
+      for (size_t i = 0; i < processes.size(); ++i) waited.push_back(WaitedShare(before[i], CpuTimeOf(processes[i])));
     }
-    const double baseline_waited = WaitedShare(before[kBaselineArm], after[kBaselineArm]);
-    const double candidate_waited = WaitedShare(before[kCandidateArm], after[kCandidateArm]);
-    conditions_["cpu_waited_share"] = json::array({baseline_waited, candidate_waited});
-    if (!shared_) waiting_biases_.push_back(WaitingBias(baseline_waited, candidate_waited));
+    conditions_["cpu_waited_share"] = json::array({waited.front(), waited.back()});
+    if (!shared_) result.waiting_bias = WaitingBias(waited[kBaselineArm], waited[kCandidateArm]);
     if (failure) return Attribute(*failure);
     if (!result.contradiction.empty()) {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
@@ -586,57 +563,7 @@ class Trial {
     return true;
   }
 
-  void FinishTiming() {
-    if (timings_.empty()) return;
-    std::vector<measure::PairedEstimate> estimates;
-    v1::Timing& told = *m_.mutable_timing();
-    std::array<std::vector<double>, 2> calls;
-    int64_t pairs = 0;
-    for (TimingResult& timing : timings_) {
-      estimates.push_back(timing.estimate);
-      pairs += timing.estimate.pairs;
-      told.set_warmup_calls(told.warmup_calls() + timing.warmup_calls);
-      told.set_recompiles(told.recompiles() + timing.recompiles);
-      for (const int arm : {kBaselineArm, kCandidateArm}) {
-        auto& samples =
-            arm == kBaselineArm ? *told.mutable_baseline_samples_ns() : *told.mutable_candidate_samples_ns();
-        for (const int64_t ns : timing.samples_ns[arm]) {
-          samples.Add(ns);
-          calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
-        }
-      }
-    }
-    const bool single = estimates.size() == 1;
-    double bias = 0;
-    for (const double one : waiting_biases_) bias += one / static_cast<double>(waiting_biases_.size());
-    double hidden = single && !shared_ ? measure::kProcessLuck : 0;
-    if (std::abs(bias) >= kSeriousBias) hidden += std::abs(bias);
-    const measure::PairedEstimate estimate =
-        measure::Widened(single ? estimates[0] : measure::CombineProcesses(estimates), hidden);
-    told.set_pairs(static_cast<int>(pairs));
-    told.set_batches(estimate.batches);
-    told.set_calls_per_sample_baseline(timings_[0].batch[kBaselineArm]);
-    told.set_calls_per_sample_candidate(timings_[0].batch[kCandidateArm]);
-    told.set_log_speedup(estimate.log_ratio);
-    told.set_has_interval(estimate.HasInterval());
-    if (estimate.HasInterval()) {
-      told.set_low(estimate.low);
-      told.set_high(estimate.high);
-    }
-    const double bar = !shared_ && policy_.processes == 1 ? measure::kSpreadTarget : 1;
-    told.set_unstable(measure::IsUnstable(policy_, estimate.half_width / bar));
-    told.set_one_process(shared_);
-    told.set_processes(static_cast<int>(timings_.size()));
-    for (const int arm : {kBaselineArm, kCandidateArm}) {
-      const measure::SampleSummary summary = measure::Summarise(calls[arm]);
-      auto& quantiles =
-          arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
-      for (const double value :
-           {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile, summary.maximum}) {
-        quantiles.Add(value);
-      }
-    }
-  }
+  void FinishTiming() { TellTiming(policy_, timings_, shared_, *m_.mutable_timing()); }
 
   // The end of the output of the arm that failed, or of both.
   void TakeEvidence() {
@@ -669,7 +596,6 @@ class Trial {
   bool shared_ = false;           // both in one process
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
-  std::vector<double> waiting_biases_;  // of pairs of processes
   json::object conditions_;
 };
 
