@@ -113,6 +113,7 @@ ASSAY_CALL(suites, Suites, GetGraph, GetGraphRequest, GraphSample)
 ASSAY_CALL(suites, Suites, CreateSuite, CreateSuiteRequest, Suite)
 ASSAY_CALL(suites, Suites, ListSuites, ListSuitesRequest, ListSuitesResponse)
 ASSAY_CALL(suites, Suites, GetSuite, GetSuiteRequest, Suite)
+ASSAY_CALL(suites, Suites, CreateSubset, CreateSubsetRequest, CreateSubsetResponse)
 ASSAY_CALL(evaluations, Evaluations, CreateEvaluation, CreateEvaluationRequest, Evaluation)
 ASSAY_CALL(evaluations, Evaluations, ImportEvaluation, ImportEvaluationRequest, Evaluation, kUploadDeadline)
 ASSAY_CALL(evaluations, Evaluations, GetEvaluation, GetEvaluationRequest, Evaluation,

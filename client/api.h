@@ -29,6 +29,7 @@ class Api {
   absl::StatusOr<v1::Suite> Call(const v1::CreateSuiteRequest& request);
   absl::StatusOr<v1::ListSuitesResponse> Call(const v1::ListSuitesRequest& request);
   absl::StatusOr<v1::Suite> Call(const v1::GetSuiteRequest& request);
+  absl::StatusOr<v1::CreateSubsetResponse> Call(const v1::CreateSubsetRequest& request);
 
   absl::StatusOr<v1::Evaluation> Call(const v1::CreateEvaluationRequest& request);
   absl::StatusOr<v1::Evaluation> Call(const v1::ImportEvaluationRequest& request);

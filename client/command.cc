@@ -39,4 +39,13 @@ CLI::App* AddSubcommand(CLI::App& app, const std::string& name, const std::strin
   return sub;
 }
 
+CLI::Validator AboveZero() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double value = 0;
+        return CLI::detail::lexical_cast(text, value) && value > 0 ? "" : "must be a number above 0, not " + text;
+      },
+      "ABOVE 0");
+}
+
 }  // namespace assay::client

@@ -47,9 +47,13 @@ int CallAndPrint(const Command& command, const Request& request, const PrintAnsw
 // Adds a subcommand with examples at the end of its help.
 CLI::App* AddSubcommand(CLI::App& app, const std::string& name, const std::string& what, const std::string& examples);
 
+// A number above 0.
+CLI::Validator AboveZero();
+
 void AddUp(CLI::App& app, Command& command);           // up, down
 void AddGraph(CLI::App& app, Command& command);        // graph check, graph print
 void AddSuite(CLI::App& app, Command& command);        // import, suite list, suite show
+void AddSubset(CLI::App& suite, Command& command);     // suite subset
 void AddEvaluation(CLI::App& app, Command& command);   // evaluate, status, watch, cancel
 void AddResults(CLI::App& app, Command& command);      // results, show
 void AddLeaderboard(CLI::App& app, Command& command);  // leaderboard, curve

@@ -17,7 +17,7 @@ struct EvaluateFlags {
   std::string suite, target, baseline, device, key;
   std::vector<std::string> options, baseline_options, graphs;
   v1::Policy policy;
-  std::string policy_name;
+  std::string policy_name, replay;
   int threads = 0, processes = 0, priority = 0;
   double budget = 0, half_width = 0, load_timeout = 0, compile_timeout = 0, run_timeout = 0;
   uint64_t memory_limit = 0;
@@ -81,6 +81,7 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   }
   v1::Policy& policy = *request.mutable_policy();
   policy.set_name(flags.policy_name);
+  policy.set_replay(flags.replay);
   policy.set_threads(flags.threads);
   policy.set_processes(flags.processes);
   policy.set_two_processes(flags.two_processes);
@@ -179,18 +180,22 @@ void AddEvaluate(CLI::App& app, Command& command) {
                   "sweep (seconds a graph), standard (the default), precise (5 processes), or aot (only compile;\n"
                   "the default where the target is a device that is not there)")
       ->check(CLI::IsMember({"sweep", "standard", "precise", "aot"}));
+  sub->add_option("--replay", flags->replay,
+                  "How tensors are filled: assay (the default: as described), graphnet (GraphNet's own rule, with a "
+                  "fifth of each standard deviation)")
+      ->check(CLI::IsMember({"assay", "graphnet"}));
   sub->add_option("--graphs", flags->graphs, "Only these graphs: names or whole hashes, or a file with one a line")
       ->delimiter(',');
   sub->add_option("--threads", flags->threads, "Intra-op threads of both arms (default: the worker's)")
       ->check(CLI::Range(1, 4096));
-  sub->add_option("--budget", flags->budget, "Seconds of timing a graph")->check(CLI::PositiveNumber);
+  sub->add_option("--budget", flags->budget, "Seconds of timing a graph")->check(AboveZero());
   sub->add_option("--half-width", flags->half_width, "Wanted half-width of the interval, relative: 0.01")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   sub->add_option("--processes", flags->processes, "Fresh processes a graph")->check(CLI::Range(1, 1000));
   sub->add_flag("--two-processes", flags->two_processes, "A process for each arm even where one could hold both");
-  sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(CLI::PositiveNumber);
-  sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(CLI::PositiveNumber);
-  sub->add_option("--run-timeout", flags->run_timeout, "Seconds a call")->check(CLI::PositiveNumber);
+  sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(AboveZero());
+  sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(AboveZero());
+  sub->add_option("--run-timeout", flags->run_timeout, "Seconds a call")->check(AboveZero());
   sub->add_option("--memory-limit", flags->memory_limit, "Bytes a runner, for example 8GB")
       ->transform(CLI::AsSizeValue(false));
   sub->add_option("--priority", flags->priority, "-100 to 100, higher first")->check(CLI::Range(-100, 100));

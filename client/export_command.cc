@@ -17,6 +17,7 @@ constexpr int kThreads = 4;  // calls at once
 
 struct ExportFlags {
   std::string id, format, file;
+  bool without_degenerate = false;
 };
 
 absl::StatusOr<std::string> ExportLog(Api& api, const v1::Evaluation& evaluation,
@@ -71,7 +72,7 @@ int Export(const Command& command, const ExportFlags& flags) {
     return Fail(absl::FailedPreconditionError(
         fmt::format("evaluation {} is not over: follow it with 'assay watch {}'", flags.id, flags.id)));
   }
-  const absl::StatusOr<v1::ListOutcomesResponse> all = AllOutcomes(**api, flags.id);
+  const absl::StatusOr<v1::ListOutcomesResponse> all = AllOutcomes(**api, flags.id, flags.without_degenerate);
   if (!all.ok()) return Fail(all.status());
   std::vector<const v1::Outcome*> outcomes;
   size_t skipped = 0, not_finite = 0;
@@ -108,6 +109,8 @@ void AddExport(CLI::App& app, Command& command) {
   sub->add_option("id", flags->id, "Of an evaluation")->required();
   sub->add_option("--format", flags->format, "graphnet-log")->required()->check(CLI::IsMember({"graphnet-log"}));
   sub->add_option("-o,--output", flags->file, "A file, instead of standard output");
+  sub->add_flag("--without-degenerate", flags->without_degenerate,
+                "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing");
   sub->callback([&command, flags] { command.action = [&command, flags] { return Export(command, *flags); }; });
 }
 

@@ -14,7 +14,7 @@
 namespace assay::client {
 namespace {
 
-int Check(const Command& command, const std::vector<std::string>& roots, int threads) {
+int Check(const Command& command, const std::vector<std::string>& roots, int threads, bool synthesize) {
   const absl::StatusOr<std::vector<std::filesystem::path>> folders = FindSamples(roots);
   if (!folders.ok()) return Fail(folders.status());
   size_t refused = 0;
@@ -22,7 +22,7 @@ int Check(const Command& command, const std::vector<std::string>& roots, int thr
   ParallelInOrder(
       folders->size(), threads,
       [&](size_t i) {
-        CheckedSample sample = CheckSample((*folders)[i]);
+        CheckedSample sample = CheckSample((*folders)[i], {}, synthesize);
         sample.canonical = {};  // not needed, and large
         return sample;
       },
@@ -93,8 +93,11 @@ void AddGraph(CLI::App& app, Command& command) {
                     "                                                   error{file,line,column,message}\n");
   check->add_option("folder", *roots, "Sample folders, or folders that hold some")->required();
   check->add_option("-j,--jobs", *threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
-  check->callback([&command, roots, threads] {
-    command.action = [&command, roots, threads] { return Check(command, *roots, *threads); };
+  auto synthesize = std::make_shared<bool>(false);
+  check->add_flag("--synthesize-metadata", *synthesize,
+                  "Make up a weight_meta.py that is missing from the shapes in input_tensor_constraints.py");
+  check->callback([&command, roots, threads, synthesize] {
+    command.action = [&command, roots, threads, synthesize] { return Check(command, *roots, *threads, *synthesize); };
   });
 
   auto what = std::make_shared<std::string>();

@@ -4,6 +4,7 @@
 
 #include "client/graph_sample.h"
 #include "client/parallel.h"
+#include "client/text.h"
 #include "fmt/format.h"
 #include "graph/sample_folder.h"
 
@@ -78,8 +79,9 @@ absl::Status CheckSuiteName(std::string_view name) {
       name.find_first_not_of(kRest) == std::string_view::npos) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(fmt::format(
-      "suite '{}': a name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit", name));
+  return absl::InvalidArgumentError(
+      fmt::format("suite '{}': a name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit",
+                  Shortened(name)));
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, ImportTarget& target) {
@@ -96,13 +98,14 @@ absl::StatusOr<ImportResult> Import(const ImportOptions& options, ImportTarget& 
   Batch batch(target, result);
   absl::Status status;
   ParallelInOrder(
-      folders->size(), options.threads, [&](size_t i) { return CheckSample((*folders)[i]); },
+      folders->size(), options.threads, [&](size_t i) { return CheckSample((*folders)[i], {}, options.synthesize); },
       [&](size_t i, CheckedSample sample) {
         if (!sample.accepted) {
           ++result.refused;
           options.on_refused(sample);
         } else {
           ++result.accepted;
+          result.synthesized += sample.synthesized;
           v1::SuiteGraph& graph = *create.add_graphs();
           graph.set_name(NameInSuite(sample.path, options.folder));
           graph.set_hash(sample.hash);

@@ -29,6 +29,7 @@ struct ImportOptions {
   std::string suite;
   int threads = 1;
   bool strict = false;             // make no suite where a sample is refused
+  bool synthesize = false;         // make up a weight_meta.py that is missing (graph/synthesize_meta.h)
   size_t batch_bytes = 16u << 20;  // of one upload, about
   std::function<void(const CheckedSample&)> on_refused;
   std::function<void(size_t done, size_t total, size_t refused)> on_progress;
@@ -36,8 +37,9 @@ struct ImportOptions {
 
 struct ImportResult {
   size_t samples = 0, accepted = 0, refused = 0;
-  size_t graphs = 0;  // distinct ones among the accepted
-  size_t sent = 0;    // of these, how many the server did not have
+  size_t synthesized = 0;  // of the accepted
+  size_t graphs = 0;       // distinct ones among the accepted
+  size_t sent = 0;         // of these, how many the server did not have
   int64_t sent_bytes = 0;
   bool made = false;  // `suite` was made, or found to be the newest version already
   v1::Suite suite;

@@ -9,18 +9,29 @@ namespace {
 struct CurveFlags {
   std::string id, interpretation = "report";
   double p = 0, b = 0, from = 0, to = 0, step = 0;
-  bool structures = false, intervals = false, csv = false;
+  bool structures = false, without_degenerate = false, intervals = false, csv = false;
 };
 
-int Leaderboard(const Command& command, const std::string& suite_text, bool all) {
+struct LeaderboardFlags {
+  std::string suite;
+  bool all = false, structures = false, without_degenerate = false;
+};
+
+constexpr char kStructures[] = "Each structure weighs one: graphs that differ in sizes only share its weight";
+constexpr char kWithoutDegenerate[] =
+    "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing";
+
+int Leaderboard(const Command& command, const LeaderboardFlags& flags) {
   v1::GetLeaderboardRequest request;
-  if (!suite_text.empty()) {
-    const absl::StatusOr<SuiteName> suite = ParseSuite(suite_text);
+  if (!flags.suite.empty()) {
+    const absl::StatusOr<SuiteName> suite = ParseSuite(flags.suite);
     if (!suite.ok()) return Fail(suite.status());
     request.set_suite(suite->name);
     request.set_version(suite->version);
   }
-  request.set_all(all);
+  request.set_all(flags.all);
+  request.set_structures(flags.structures);
+  request.set_without_degenerate(flags.without_degenerate);
   return CallAndPrint(command, request,
                       [](const v1::GetLeaderboardResponse& answer) { return Print(LeaderboardText(answer)); });
 }
@@ -30,7 +41,8 @@ void AddCurve(CLI::App& app, Command& command) {
   CLI::App* sub = AddSubcommand(app, "curve", "Print S(t) and ES(t) of an evaluation at many t",
                                 "  assay curve 7\n"
                                 "  assay curve 7 --intervals --csv > curve.csv\n"
-                                "  assay curve 7 --interpretation default --p 0.2\n\n"
+                                "  assay curve 7 --interpretation default --p 0.2\n"
+                                "  assay curve 7 --structures --without-degenerate\n\n"
                                 "Interpretations: report (the GraphNet technical report's text), default (its code),\n"
                                 "mismatch_extended (its code, with more levels).\n");
   sub->add_option("id", flags->id, "Of an evaluation")->required();
@@ -40,13 +52,14 @@ void AddCurve(CLI::App& app, Command& command) {
   CLI::Option* b = sub->add_option("--b", flags->b, "Penalty of a failure (0.1)");
   CLI::Option* from = sub->add_option("--from", flags->from, "First t");
   CLI::Option* to = sub->add_option("--to", flags->to, "Last t");
-  CLI::Option* step = sub->add_option("--step", flags->step, "Between two t")->check(CLI::PositiveNumber);
+  CLI::Option* step = sub->add_option("--step", flags->step, "Between two t")->check(AboveZero());
   for (CLI::Option* one : {from, to, step}) {
     for (CLI::Option* other : {from, to, step}) {
       if (one != other) one->needs(other);
     }
   }
-  sub->add_flag("--structures", flags->structures, "Graphs of one structure weigh one together");
+  sub->add_flag("--structures", flags->structures, kStructures);
+  sub->add_flag("--without-degenerate", flags->without_degenerate, kWithoutDegenerate);
   sub->add_flag("--intervals", flags->intervals, "With bootstrap intervals");
   sub->add_flag("--csv", flags->csv, "Comma-separated values");
   sub->callback([&command, flags, p, b] {
@@ -63,6 +76,7 @@ void AddCurve(CLI::App& app, Command& command) {
       request.set_t_to(flags->to);
       request.set_t_step(flags->step);
       request.set_structures(flags->structures);
+      request.set_without_degenerate(flags->without_degenerate);
       request.set_intervals(flags->intervals);
       return CallAndPrint(command, request, [&](const v1::Curve& curve) {
         return Print(flags->csv ? CurveCsv(curve) : CurveText(curve));
@@ -74,19 +88,19 @@ void AddCurve(CLI::App& app, Command& command) {
 }  // namespace
 
 void AddLeaderboard(CLI::App& app, Command& command) {
-  auto suite = std::make_shared<std::string>();
-  auto all = std::make_shared<bool>(false);
+  auto flags = std::make_shared<LeaderboardFlags>();
   CLI::App* sub =
       AddSubcommand(app, "leaderboard", "Rank the compilers over a suite",
                     "  assay leaderboard --suite bundled\n"
-                    "  assay leaderboard --suite graphnet-torch@2 --all --json\n\n"
+                    "  assay leaderboard --suite graphnet-torch@2 --all --json\n"
+                    "  assay leaderboard --suite graphnet-torch --structures --without-degenerate\n\n"
                     "S(0): geometric mean speed-up over all graphs, failures and slow-downs punished. ES(t): with\n"
                     "errors up to level t forgiven. λ(0): share of correct graphs, α(0): their mean speed-up.\n");
-  sub->add_option("--suite", *suite, "NAME or NAME@VERSION (default: the suite evaluated last)");
-  sub->add_flag("--all", *all, "Also older evaluations of the same target");
-  sub->callback([&command, suite, all] {
-    command.action = [&command, suite, all] { return Leaderboard(command, *suite, *all); };
-  });
+  sub->add_option("--suite", flags->suite, "NAME or NAME@VERSION (default: the suite evaluated last)");
+  sub->add_flag("--all", flags->all, "Also older evaluations of the same target");
+  sub->add_flag("--structures", flags->structures, kStructures);
+  sub->add_flag("--without-degenerate", flags->without_degenerate, kWithoutDegenerate);
+  sub->callback([&command, flags] { command.action = [&command, flags] { return Leaderboard(command, *flags); }; });
   AddCurve(app, command);
 }
 

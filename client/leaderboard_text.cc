@@ -10,39 +10,50 @@
 #include "fmt/format.h"
 
 namespace assay::client {
+namespace {
+
+// What a score is over, where it is not all graphs alike.
+std::string WeightingText(bool by_structure, bool without_degenerate) {
+  std::string text;
+  if (by_structure) text += ", each structure weighs one";
+  if (without_degenerate) text += ", without degenerate graphs";
+  return text;
+}
+
+}  // namespace
 
 std::string LeaderboardText(const v1::GetLeaderboardResponse& leaderboard) {
-  std::string text = fmt::format("{} version {}\n", leaderboard.suite(), leaderboard.version());
+  std::string text = fmt::format("{} version {}{}\n", leaderboard.suite(), leaderboard.version(),
+                                 WeightingText(leaderboard.structures(), leaderboard.without_degenerate()));
   for (const v1::LeaderboardSection& section : leaderboard.sections()) {
-    text += fmt::format("\nagainst {} on {}\n", TargetWord(section.baseline()), section.cohort());
-    Table table({{"RANK", true},
-                 {"TARGET"},
-                 {"S(0) [95 %]"},
-                 {"ES(1) [95 %]"},
-                 {"ES(2)", true},
-                 {"ES(3)", true},
-                 {"λ(0)", true},
-                 {"α(0)", true},
-                 {"GRAPHS", true},
-                 {"CORRECT", true},
-                 {"FAILED", true},
-                 {"UNSTABLE", true},
-                 {"SKIPPED", true},
-                 {"A/A P95", true},
-                 {"COMPILE", true},
-                 {"CANDIDATE", true},
-                 {"BASELINE", true},
-                 {"ID", true}});
+    text += fmt::format("\nagainst {} on {}{}\n", TargetWord(section.baseline()), section.cohort(),
+                        section.replay().empty() ? "" : ", replay " + section.replay());
+    Table table({{"RANK", true},    {"TARGET"},        {"S(0) [95 %]"},      {"ES(1) [95 %]"},   {"ES(2)", true},
+                 {"ES(3)", true},   {"λ(0)", true},    {"α(0)", true},       {"GRAPHS", true},   {"STRUCTURES", true},
+                 {"CORRECT", true}, {"FAILED", true},  {"DEGENERATE", true}, {"UNSTABLE", true}, {"SKIPPED", true},
+                 {"A/A P95", true}, {"COMPILE", true}, {"CANDIDATE", true},  {"BASELINE", true}, {"ID", true}});
     for (const v1::LeaderboardEntry& e : section.entries()) {
       table.Add({std::to_string(e.rank()),
                  fmt::format("{} {}{}", TargetWord(e.evaluation().candidate()), e.evaluation().candidate().version(),
                              e.self_reported() ? " (self-reported)" : ""),
-                 WithInterval(e.s0(), e.s0_low(), e.s0_high()), WithInterval(e.es1(), e.es1_low(), e.es1_high()),
-                 Fixed(e.es2(), 3), Fixed(e.es3(), 3), Fixed(e.lambda0(), 3), Fixed(e.alpha0(), 3),
-                 std::to_string(e.graphs()), std::to_string(e.correct()), std::to_string(e.failed()),
-                 std::to_string(e.unstable()), std::to_string(e.skipped()),
-                 CalibrationWord(e.calibration_p95(), e.noisy_device()), Duration(e.median_compile_ns()),
-                 Duration(e.median_candidate_ns()), Duration(e.median_baseline_ns()), e.evaluation().id()});
+                 WithInterval(e.s0(), e.s0_low(), e.s0_high()),
+                 WithInterval(e.es1(), e.es1_low(), e.es1_high()),
+                 Fixed(e.es2(), 3),
+                 Fixed(e.es3(), 3),
+                 Fixed(e.lambda0(), 3),
+                 Fixed(e.alpha0(), 3),
+                 std::to_string(e.graphs()),
+                 std::to_string(e.structures()),
+                 std::to_string(e.correct()),
+                 std::to_string(e.failed()),
+                 std::to_string(e.degenerate()),
+                 std::to_string(e.unstable()),
+                 std::to_string(e.skipped()),
+                 CalibrationWord(e.calibration_p95(), e.noisy_device()),
+                 Duration(e.median_compile_ns()),
+                 Duration(e.median_candidate_ns()),
+                 Duration(e.median_baseline_ns()),
+                 e.evaluation().id()});
     }
     text += table.Text();
     if (std::any_of(section.entries().begin(), section.entries().end(), [](const auto& e) { return e.noisy_device(); }))
@@ -53,8 +64,9 @@ std::string LeaderboardText(const v1::GetLeaderboardResponse& leaderboard) {
 }
 
 std::string CurveText(const v1::Curve& curve) {
-  std::string text = fmt::format("evaluation {}{}: {} graphs, reading {}, p = {}, b = {}\n", curve.id(),
-                                 curve.provisional() ? " (provisional: still running)" : "", curve.graphs(),
+  std::string text = fmt::format("evaluation {}{}: {} graphs, {} structures{}, reading {}, p = {}, b = {}\n",
+                                 curve.id(), curve.provisional() ? " (provisional: still running)" : "", curve.graphs(),
+                                 curve.structures(), WeightingText(curve.by_structure(), curve.without_degenerate()),
                                  LowerCase(v1::Interpretation_Name(curve.interpretation())), curve.p(), curve.b());
   if (!curve.pi().empty()) {
     text += "failures:";

@@ -1,7 +1,9 @@
 // The `assay` command: reads flags and hands over.
 #include <csignal>
+#include <cstdio>
 
 #include "client/command.h"
+#include "client/unknown_command.h"
 
 int main(int argc, char** argv) {
   using namespace assay::client;
@@ -45,6 +47,14 @@ int main(int argc, char** argv) {
   AddTools(app, command);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& e) {
+    const std::string unknown = UnknownCommand(app);
+    if (unknown.empty()) {
+      app.exit(e);
+    } else {
+      std::fprintf(stderr, "assay: %s\n", unknown.c_str());
+    }
+    return kUsage;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kOk : kUsage;
   }

@@ -18,6 +18,20 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
+std::string DegeneracyText(const v1::Measurement& m) {
+  switch (m.degeneracy()) {
+    case v1::ALL_EQUAL:
+      return "each of the baseline's outputs has one value";
+    case v1::ALL_ZERO:
+      return "the baseline's outputs are all zero";
+    case v1::HAS_INF:
+    case v1::HAS_NAN:
+      return "the baseline's outputs are not finite";
+    default:
+      return "the baseline's outputs are all equal or not finite";
+  }
+}
+
 std::string OutcomeText(const v1::Measurement& m) {
   std::string text = fmt::format("outcome     {}", ClassWord(m.outcome_class()));
   if (const std::string detail = DetailWord(m.detail()); !detail.empty()) text += " (" + detail + ")";
@@ -25,7 +39,7 @@ std::string OutcomeText(const v1::Measurement& m) {
   if (m.signal() != 0) text += fmt::format(", signal {}", m.signal());
   if (m.exit_code() != 0) text += fmt::format(", exit code {}", m.exit_code());
   if (m.outcome_class() == v1::CORRECT) text += ", t* " + CriticalT(m.critical_t());
-  if (m.degenerate()) text += ", degenerate: the baseline's outputs are all equal or not finite";
+  if (m.degenerate()) text += ", degenerate: " + DegeneracyText(m);
   text += "\n";
   if (!m.message().empty()) text += "message     " + m.message() + "\n";
   return text;
@@ -114,7 +128,7 @@ std::string ComparisonsText(const v1::Measurement& m) {
                ClassWord(c.output_class()), CriticalT(c.critical_t()), fmt::format("{:.3g}", c.max_abs_diff()),
                fmt::format("{:.3g}", c.mean_abs_diff()),
                c.first_bad_index() < 0 ? "–" : std::to_string(c.first_bad_index()),
-               c.message() + (c.degenerate() ? " degenerate" : "")});
+               c.message() + (c.degenerate() ? " degenerate " + DegeneracyWord(c.degeneracy()) : "")});
   }
   return "outputs\n" + Indented(table.Text());
 }

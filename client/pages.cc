@@ -2,9 +2,10 @@
 
 namespace assay::client {
 
-absl::StatusOr<v1::ListOutcomesResponse> AllOutcomes(Api& api, const std::string& evaluation) {
+absl::StatusOr<v1::ListOutcomesResponse> AllOutcomes(Api& api, const std::string& evaluation, bool without_degenerate) {
   v1::ListOutcomesRequest request;
   request.set_id(evaluation);
+  request.set_without_degenerate(without_degenerate);
   v1::ListOutcomesResponse all;
   do {
     absl::StatusOr<v1::ListOutcomesResponse> page = api.Call(request);

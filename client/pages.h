@@ -9,6 +9,7 @@
 
 namespace assay::client {
 
-absl::StatusOr<v1::ListOutcomesResponse> AllOutcomes(Api& api, const std::string& evaluation);
+absl::StatusOr<v1::ListOutcomesResponse> AllOutcomes(Api& api, const std::string& evaluation,
+                                                     bool without_degenerate = false);
 
 }  // namespace assay::client

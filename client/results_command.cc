@@ -11,39 +11,39 @@ namespace {
 
 struct ResultsFlags {
   std::string id;
-  bool csv = false, failed = false;
+  bool csv = false, failed = false, without_degenerate = false;
 };
 
 std::string CsvNumber(double value) { return value == 0 ? "" : fmt::format("{}", value); }
 
 // Every column of an outcome, unrounded.
 std::string OutcomesCsv(const v1::ListOutcomesResponse& list) {
-  Table table({{"graph"},
-               {"hash"},
-               {"class"},
-               {"detail"},
-               {"message"},
-               {"critical_t"},
-               {"speedup"},
-               {"speedup_low"},
-               {"speedup_high"},
-               {"verdict"},
-               {"candidate_ns"},
-               {"baseline_ns"},
-               {"compile_ns"},
-               {"unstable"},
-               {"self_reported"},
-               {"degenerate"},
-               {"measurement"},
-               {"structure"}});
+  Table table({{"graph"},        {"hash"},        {"class"},       {"detail"},       {"message"},
+               {"critical_t"},   {"speedup"},     {"speedup_low"}, {"speedup_high"}, {"verdict"},
+               {"candidate_ns"}, {"baseline_ns"}, {"compile_ns"},  {"unstable"},     {"self_reported"},
+               {"degenerate"},   {"measurement"}, {"structure"},   {"degeneracy"},   {"replay"}});
   for (const v1::Outcome& o : list.outcomes()) {
     const bool compared = o.outcome_class() == v1::CORRECT || o.outcome_class() == v1::ACCURACY;
-    table.Add({o.graph(), o.graph_hash(), ClassWord(o.outcome_class()), DetailWord(o.detail()), o.message(),
-               compared ? fmt::format("{}", o.critical_t()) : "", CsvNumber(o.speedup()), CsvNumber(o.speedup_low()),
-               CsvNumber(o.speedup_high()), o.verdict() == v1::VERDICT_UNSPECIFIED ? "" : VerdictWord(o.verdict()),
-               CsvNumber(o.candidate_ns()), CsvNumber(o.baseline_ns()), CsvNumber(static_cast<double>(o.compile_ns())),
-               o.unstable() ? "1" : "0", o.self_reported() ? "1" : "0", o.degenerate() ? "1" : "0", o.measurement_id(),
-               o.structure()});
+    table.Add({o.graph(),
+               o.graph_hash(),
+               ClassWord(o.outcome_class()),
+               DetailWord(o.detail()),
+               o.message(),
+               compared ? fmt::format("{}", o.critical_t()) : "",
+               CsvNumber(o.speedup()),
+               CsvNumber(o.speedup_low()),
+               CsvNumber(o.speedup_high()),
+               o.verdict() == v1::VERDICT_UNSPECIFIED ? "" : VerdictWord(o.verdict()),
+               CsvNumber(o.candidate_ns()),
+               CsvNumber(o.baseline_ns()),
+               CsvNumber(static_cast<double>(o.compile_ns())),
+               o.unstable() ? "1" : "0",
+               o.self_reported() ? "1" : "0",
+               o.degenerate() ? "1" : "0",
+               o.measurement_id(),
+               o.structure(),
+               DegeneracyWord(o.degeneracy()),
+               o.replay()});
   }
   return table.Csv();
 }
@@ -62,7 +62,9 @@ std::string OutcomesText(const v1::ListOutcomesResponse& list) {
     std::string notes;
     const auto note = [&](std::string_view text) { notes += (notes.empty() ? "" : "; ") + std::string(text); };
     if (o.unstable()) note("unstable");
-    if (o.degenerate()) note("degenerate");
+    if (o.degenerate())
+      note(o.degeneracy() == v1::DEGENERACY_UNSPECIFIED ? "degenerate"
+                                                        : "degenerate: " + DegeneracyWord(o.degeneracy()));
     if (o.self_reported()) note("self-reported");
     if (!o.message().empty()) note(o.message());
     const bool compared = o.outcome_class() == v1::CORRECT || o.outcome_class() == v1::ACCURACY;
@@ -79,7 +81,7 @@ std::string OutcomesText(const v1::ListOutcomesResponse& list) {
 int Results(const Command& command, const ResultsFlags& flags) {
   const absl::StatusOr<std::unique_ptr<Api>> api = command.Connect();
   if (!api.ok()) return Fail(api.status());
-  absl::StatusOr<v1::ListOutcomesResponse> all = AllOutcomes(**api, flags.id);
+  absl::StatusOr<v1::ListOutcomesResponse> all = AllOutcomes(**api, flags.id, flags.without_degenerate);
   if (!all.ok()) return Fail(all.status());
   if (flags.failed) {
     v1::ListOutcomesResponse failed;
@@ -123,6 +125,8 @@ void AddResults(CLI::App& app, Command& command) {
   results->add_option("id", flags->id, "Of an evaluation")->required();
   CLI::Option* csv = results->add_flag("--csv", flags->csv, "Comma-separated values");
   results->add_flag("--failed", flags->failed, "Only those that are not correct");
+  results->add_flag("--without-degenerate", flags->without_degenerate,
+                    "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing");
   results->callback([&command, flags, csv] {
     if (command.json && flags->csv) throw CLI::ExcludesError("--json", csv->get_name());
     command.action = [&command, flags] { return Results(command, *flags); };

@@ -32,10 +32,11 @@ void Refuse(const absl::Status& status, CheckedSample& out) {
 
 }  // namespace
 
-CheckedSample CheckSample(const fs::path& folder, const graph::Limits& limits) {
+CheckedSample CheckSample(const fs::path& folder, const graph::Limits& limits, bool synthesize) {
   CheckedSample out;
   out.path = folder;
-  const absl::StatusOr<graph::Sample> sample = graph::ReadSampleFolder(folder, limits);
+  out.synthesized = synthesize && graph::NeedsSynthesis(folder);
+  const absl::StatusOr<graph::Sample> sample = graph::ReadSampleFolder(folder, limits, synthesize);
   if (!sample.ok()) {
     Refuse(sample.status(), out);
     return out;
@@ -58,6 +59,7 @@ CheckedSample CheckSample(const fs::path& folder, const graph::Limits& limits) {
 
 std::string CheckJson(const CheckedSample& sample) {
   boost::json::object json = {{"path", sample.path.string()}, {"accepted", sample.accepted}};
+  if (sample.synthesized) json["synthesized"] = true;
   if (sample.accepted) {
     json["hash"] = sample.hash;
     json["structure"] = sample.structure;
@@ -74,7 +76,8 @@ std::string CheckJson(const CheckedSample& sample) {
 
 std::string CheckText(const CheckedSample& sample) {
   if (sample.accepted) {
-    return fmt::format("{}: accepted, {} operations, {}", sample.path.string(), sample.operations, sample.hash);
+    return fmt::format("{}: accepted{}, {} operations, {}", sample.path.string(),
+                       sample.synthesized ? " with synthesised metadata" : "", sample.operations, sample.hash);
   }
   const graph::Diagnostic& error = sample.error;
   std::string place = error.file;

@@ -16,6 +16,7 @@ namespace assay::client {
 struct CheckedSample {
   std::filesystem::path path;
   bool accepted = false;
+  bool synthesized = false;  // the descriptions of its tensors were made up (graph/synthesize_meta.h)
   // Of an accepted one.
   std::string hash;
   std::string structure;  // graph/structure.h
@@ -26,7 +27,8 @@ struct CheckedSample {
   graph::Diagnostic error;
 };
 
-CheckedSample CheckSample(const std::filesystem::path& folder, const graph::Limits& limits = {});
+CheckedSample CheckSample(const std::filesystem::path& folder, const graph::Limits& limits = {},
+                          bool synthesize = false);
 
 // One line of JSON: path, accepted, hash, structure, operations and parameter_bytes, or error {file, line, column,
 // message}.

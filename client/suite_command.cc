@@ -53,8 +53,10 @@ std::string RefusalSummary(const std::map<std::string, std::pair<size_t, std::st
 }
 
 int PrintImportJson(const ImportResult& result, const boost::json::array& refused) {
-  boost::json::object json = {{"samples", result.samples}, {"accepted", result.accepted},    {"graphs", result.graphs},
-                              {"sent", result.sent},       {"sentBytes", result.sent_bytes}, {"refused", refused}};
+  boost::json::object json = {{"samples", result.samples},        {"accepted", result.accepted},
+                              {"graphs", result.graphs},          {"sent", result.sent},
+                              {"sentBytes", result.sent_bytes},   {"refused", refused},
+                              {"synthesized", result.synthesized}};
   if (result.made) {
     const absl::StatusOr<std::string> suite = ToJson(result.suite);
     if (!suite.ok()) return Fail(suite.status());
@@ -106,6 +108,7 @@ int RunImport(const Command& command, ImportFlags& flags) {
     std::string text =
         fmt::format("{} samples: {} accepted, {} refused; {} graphs, {} of them new ({} sent)\n", result->samples,
                     result->accepted, result->refused, result->graphs, result->sent, Bytes(result->sent_bytes));
+    if (result->synthesized > 0) text += fmt::format("{} with synthesised metadata\n", result->synthesized);
     if (result->refused > 0) text += Printable(RefusalSummary(reasons));
     if (result->made) {
       text += fmt::format("suite {} version {}: {} graphs, {} structures\n", result->suite.name(),
@@ -133,21 +136,49 @@ int ListSuites(const Command& command) {
   });
 }
 
-int ShowSuite(const Command& command, const std::string& text) {
+// One line a structure, the one of most graphs first.
+std::string StructuresText(const v1::Suite& suite) {
+  struct Structure {
+    int graphs = 0;
+    const v1::SuiteGraph* first = nullptr;
+  };
+  std::map<std::string, Structure> by_hash;
+  for (const v1::SuiteGraph& graph : suite.graphs()) {
+    Structure& structure = by_hash[graph.structure()];
+    if (structure.graphs++ == 0) structure.first = &graph;
+  }
+  std::vector<Structure> structures;
+  for (const auto& [hash, structure] : by_hash) structures.push_back(structure);
+  std::sort(structures.begin(), structures.end(), [](const Structure& a, const Structure& b) {
+    return a.graphs != b.graphs ? a.graphs > b.graphs : a.first->name() < b.first->name();
+  });
+  Table table({{"STRUCTURE"}, {"GRAPHS", true}, {"OPERATIONS", true}, {"FOR EXAMPLE"}});
+  for (const Structure& structure : structures) {
+    table.Add({structure.first->structure().substr(0, 12), std::to_string(structure.graphs),
+               std::to_string(structure.first->operations()), structure.first->name()});
+  }
+  return table.Text();
+}
+
+std::string GraphsText(const v1::Suite& suite) {
+  Table table({{"GRAPH"}, {"HASH"}, {"STRUCTURE"}, {"OPERATIONS", true}, {"PARAMETERS", true}});
+  for (const v1::SuiteGraph& graph : suite.graphs()) {
+    table.Add({graph.name(), graph.hash().substr(0, 12), graph.structure().substr(0, 12),
+               std::to_string(graph.operations()), Bytes(graph.parameter_bytes())});
+  }
+  return table.Text();
+}
+
+int ShowSuite(const Command& command, const std::string& text, bool structures) {
   const absl::StatusOr<SuiteName> name = ParseSuite(text);
   if (!name.ok()) return Fail(name.status());
   v1::GetSuiteRequest request;
   request.set_name(name->name);
   request.set_version(name->version);
-  return CallAndPrint(command, request, [](const v1::Suite& suite) {
-    Table table({{"GRAPH"}, {"HASH"}, {"OPERATIONS", true}, {"PARAMETERS", true}});
-    for (const v1::SuiteGraph& graph : suite.graphs()) {
-      table.Add({graph.name(), graph.hash().substr(0, 12), std::to_string(graph.operations()),
-                 Bytes(graph.parameter_bytes())});
-    }
+  return CallAndPrint(command, request, [&](const v1::Suite& suite) {
     return Print(fmt::format("{} version {}: {} graphs, {} structures, made {}\n\n", suite.name(), suite.version(),
                              suite.graph_count(), suite.structure_count(), When(suite.created())) +
-                 table.Text());
+                 (structures ? StructuresText(suite) : GraphsText(suite)));
   });
 }
 
@@ -171,6 +202,8 @@ void AddSuite(CLI::App& app, Command& command) {
   import->add_option("--refused", flags->refused_file, "Write what was refused into this file, one JSON object a line");
   import->add_option("-j,--jobs", flags->options.threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   CLI::Option* strict = import->add_flag("--strict", flags->options.strict, "Make no suite where a sample is refused");
+  import->add_flag("--synthesize-metadata", flags->options.synthesize,
+                   "Make up a weight_meta.py that is missing from the shapes in input_tensor_constraints.py");
   import->add_flag("--allow-refused", flags->allow_refused, "Exit with 0 where some samples were refused")
       ->excludes(strict);
   import->callback([&command, flags] { command.action = [&command, flags] { return RunImport(command, *flags);
@@ -180,17 +213,25 @@ void AddSuite(CLI::App& app, Command& command) {
 
 CLI::App* suite = AddSubcommand(app, "suite", "Named, versioned sets of graphs",
                                 "  assay suite list\n"
-                                "  assay suite show graphnet-torch@2\n");
+                                "  assay suite show graphnet-torch@2\n"
+                                "  assay suite subset graphnet-torch --structures --budget 30m\n");
 suite->require_subcommand(1);
 AddSubcommand(*suite, "list", "List suites", "  assay suite list\n")->callback([&command] {
   command.action = [&command] { return ListSuites(command); };
 });
 auto name = std::make_shared<std::string>();
+auto structures = std::make_shared<bool>(false);
 CLI::App* show = AddSubcommand(*suite, "show", "List the graphs of a suite",
                                "  assay suite show bundled\n"
-                               "  assay suite show bundled@1 --json\n");
+                               "  assay suite show bundled --structures             its structures, with their graphs\n"
+                               "  assay suite show bundled@1 --json\n\n"
+                               "Graphs that differ in sizes, numbers and names only are of one structure.\n");
 show->add_option("suite", *name, "NAME or NAME@VERSION")->required();
-show->callback([&command, name] { command.action = [&command, name] { return ShowSuite(command, *name); }; });
+show->add_flag("--structures", *structures, "List structures instead, those of most graphs first");
+show->callback([&command, name, structures] {
+  command.action = [&command, name, structures] { return ShowSuite(command, *name, *structures); };
+});
+AddSubset(*suite, command);
 }
 
 }  // namespace assay::client

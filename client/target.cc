@@ -26,7 +26,7 @@ absl::Status BadTarget(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
       fmt::format("target '{}': {}; a target is written COMPILER[@env:ENVIRONMENT][@DEVICE], for example inductor, "
                   "inductor@env:nightly, torchscript@cuda or xla@tpu:v5e",
-                  text, why));
+                  Shortened(text), Shortened(why)));
 }
 
 std::string OptionText(const google::protobuf::Value& value) {
@@ -95,8 +95,8 @@ absl::StatusOr<SuiteName> ParseSuite(std::string_view text) {
     good = suite.version > 0;
   }
   if (!good) {
-    return absl::InvalidArgumentError(
-        fmt::format("suite '{}': a suite is written NAME or NAME@VERSION, for example graphnet-torch@3", text));
+    return absl::InvalidArgumentError(fmt::format(
+        "suite '{}': a suite is written NAME or NAME@VERSION, for example graphnet-torch@3", Shortened(text)));
   }
   return suite;
 }
@@ -106,7 +106,7 @@ absl::Status AddOption(std::string_view text, v1::Target& target) {
   const std::string name(text.substr(0, equals));
   if (!IsName(name) || equals == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        fmt::format("option '{}': an option is written NAME=VALUE, for example mode=max-autotune", text));
+        fmt::format("option '{}': an option is written NAME=VALUE, for example mode=max-autotune", Shortened(text)));
   }
   std::string_view value_text = text.substr(equals + 1);
   google::protobuf::Value value;

@@ -33,6 +33,11 @@ std::string UpperCase(std::string_view text) {
   return out;
 }
 
+std::string Shortened(std::string_view text) {
+  constexpr size_t kMost = 80;
+  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "…";
+}
+
 absl::Status Prefixed(std::string_view what, const absl::Status& status) {
   return absl::Status(status.code(), std::string(what) + ": " + MessageOf(status));
 }

@@ -17,6 +17,9 @@ std::string_view Trim(std::string_view text);
 std::string LowerCase(std::string_view text);
 std::string UpperCase(std::string_view text);
 
+// What a user gave, no longer than a message should be.
+std::string Shortened(std::string_view text);
+
 // The whole text as a number, or nothing.
 template <typename Number>
 std::optional<Number> ParseNumber(std::string_view text) {

@@ -54,7 +54,7 @@ void AddToken(CLI::App& app, Command& command) {
   create->add_option("name", flags->name, "Who or what holds it")->required();
   create->add_option("--role", flags->role, "viewer (reads), submitter (also imports and evaluates), worker, admin")
       ->check(CLI::IsMember({"viewer", "submitter", "worker", "admin"}));
-  create->add_option("--days", flags->days, "Until it expires (default: never)")->check(CLI::PositiveNumber);
+  create->add_option("--days", flags->days, "Until it expires (default: never)")->check(AboveZero());
   create->callback([&command, flags] {
     command.action = [&command, flags] { return Create(command, flags->name, flags->role, flags->days); };
   });

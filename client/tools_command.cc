@@ -34,11 +34,12 @@ int Extract(std::vector<std::string> arguments) {
   return Become(*venv / "bin/python", arguments);
 }
 
-int CheckRunner(const std::vector<std::string>& paths, const std::vector<std::string>& runner) {
+int CheckRunner(const std::vector<std::string>& paths, bool json, const std::vector<std::string>& runner) {
   const absl::StatusOr<std::filesystem::path> worker = Installation::OfThisProgram().Program("worker", "assay-worker");
   if (!worker.ok()) return Fail(worker.status());
   std::vector<std::string> arguments;
   for (const std::string& path : paths) arguments.insert(arguments.end(), {"--path", path});
+  if (json) arguments.push_back("--json");
   arguments.push_back("--check-runner");
   arguments.insert(arguments.end(), runner.begin(), runner.end());
   return Become(*worker, arguments);
@@ -64,20 +65,24 @@ void AddTools(CLI::App& app, Command& command) {
   CLI::App* runner =
       AddSubcommand(app, "runner", "For those who write a runner", "  assay runner check ./my-runner --some-flag\n");
   runner->require_subcommand(1);
-  CLI::App* check = AddPassing(*runner, "check", "Test a runner against the runner protocol",
-                               "  assay runner check ./my-runner --some-flag\n"
-                               "  assay runner check --path /opt/mine ./my-runner      which reads files there\n");
+  CLI::App* check =
+      AddPassing(*runner, "check", "Test a runner against the runner protocol",
+                 "  assay runner check ./my-runner --some-flag\n"
+                 "  assay runner check --path /opt/mine ./my-runner      which reads files there\n"
+                 "  assay runner check --json ./my-runner                {passed, checks: [{what, passed,\n"
+                 "                                                       message}]}\n");
+  check->add_flag("--json", command.json, "Print JSON; what stands behind the runner is the runner's own");
   auto paths = std::make_shared<std::vector<std::string>>();
   check->add_option("--path", *paths, "Absolute path of a file or folder that the runner may read; again for more")
       ->expected(1)
       ->allow_extra_args(false);
   check->callback([&command, check, paths] {
-    command.action = [check, paths] {
+    command.action = [&command, check, paths] {
       if (check->remaining().empty()) {
         return Fail(
             absl::InvalidArgumentError("name the runner's command: assay runner check ./my-runner --some-flag"));
       }
-      return CheckRunner(*paths, check->remaining());
+      return CheckRunner(*paths, command.json, check->remaining());
     };
   });
 }

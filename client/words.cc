@@ -85,6 +85,11 @@ std::string VerdictWord(v1::Verdict verdict) {
   return LowerCase(v1::Verdict_Name(verdict));
 }
 
+std::string DegeneracyWord(v1::Degeneracy degeneracy) {
+  if (degeneracy == v1::DEGENERACY_UNSPECIFIED) return "";
+  return LowerCase(v1::Degeneracy_Name(degeneracy));
+}
+
 std::string TargetWord(const v1::Target& target) { return target.name().empty() ? TargetText(target) : target.name(); }
 
 int Width(std::string_view utf8) {

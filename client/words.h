@@ -25,6 +25,7 @@ std::string CriticalT(double t);
 std::string ClassWord(v1::OutcomeClass outcome_class);  // "compile_fail"
 std::string DetailWord(v1::FailureDetail detail);       // "timeout"; empty where unspecified
 std::string VerdictWord(v1::Verdict verdict);           // "faster"; "–" where unspecified
+std::string DegeneracyWord(v1::Degeneracy degeneracy);  // "all_zero"; empty where unspecified
 
 // How people write a target; made from its parts where the server gave no name.
 std::string TargetWord(const v1::Target& target);

@@ -160,10 +160,12 @@ void Lexer::ReadPunctuation(size_t begin) {
     switch (rest[0]) {
       case '(':
       case '[':
+      case '{':
         ++depth_;
         break;
       case ')':
       case ']':
+      case '}':
         if (depth_ > 0) --depth_;
         break;
       case ',':

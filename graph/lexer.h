@@ -1,4 +1,4 @@
-// Splits the text of a sample's Python files into tokens, for the parsers of model.py and weight_meta.py. Only what
+// Splits the text of a sample's Python files into tokens, for their parsers. Only what
 // the closed grammar can use is a token: ASCII, no tabs, no line continuation, no string prefixes.
 // Not thread-safe; tokens point into the text.
 #pragma once

@@ -14,6 +14,7 @@
 
 #include "graph/convert.h"
 #include "graph/normals.h"
+#include "graph/role.h"
 #include "graph/sha256.h"
 #include "graph/text.h"
 
@@ -23,11 +24,12 @@ namespace {
 constexpr int64_t kBlock = 64 * kGroup;       // elements made at once, in cache
 constexpr int64_t kChunk = int64_t{1} << 20;  // elements that a thread takes at once; a multiple of kBlock
 constexpr float kLargest = 100.0f;
+constexpr std::string_view kStreamVersion = "assay-replay-1";  // of the random numbers, before they are scaled
 
 PhiloxKey KeyOf(std::string_view graph_hash, std::string_view name, std::string_view seed) {
   // The lengths keep the parts apart.
   const auto digest = Sha256(
-      Cat(kReplayVersion, "\n", graph_hash.size(), " ", name.size(), " ", seed.size(), "\n", graph_hash, name, seed));
+      Cat(kStreamVersion, "\n", graph_hash.size(), " ", name.size(), " ", seed.size(), "\n", graph_hash, name, seed));
   uint32_t words[4] = {};
   for (int i = 0; i < 16; ++i) words[i / 4] |= uint32_t{digest[i]} << (8 * (i % 4));
   return {{words[0], words[1]}, {words[2], words[3]}};
@@ -96,12 +98,28 @@ void Store(const float* from, int64_t count, DType dtype, std::byte* to) {
   }
 }
 
+// What a normal number is multiplied by, and what is added.
+struct Spread {
+  double mean = 0, scale = 0;
+};
+
+Spread SpreadOf(const TensorMeta& meta, ReplayMode mode) {
+  const double mean = meta.mean.value_or(0.0), std = meta.std.value_or(0.1);
+  if (mode == ReplayMode::kGraphNet) return {mean, std == 0 ? 0.0 : std * 0.2};
+  if (!IsFloatingPoint(meta.dtype) && !IsComplex(meta.dtype)) return {mean, std};
+  const bool unknown = std == 0 || !std::isfinite(std);
+  if (IsRunningVariance(meta.name)) {
+    if (!(mean > 0)) return {1, TypicalStd(meta.name, meta.shape, 1)};
+    // No normal number passes six.
+    return {mean, std::min(unknown ? TypicalStd(meta.name, meta.shape, mean) : std, mean / 6)};
+  }
+  return {mean, unknown ? TypicalStd(meta.name, meta.shape, mean) : std};
+}
+
 // Normal numbers to values: scaled, shifted, clamped. NaN passes a clamp and is then replaced.
-void Shape(const TensorMeta& meta, float* values, int64_t count) {
+void Shape(const TensorMeta& meta, const Spread& spread, float* values, int64_t count) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const double std = meta.std.value_or(0.1);
-  const auto scale = static_cast<float>(std == 0 ? 0.0 : std * 0.2);
-  const auto mean = static_cast<float>(meta.mean.value_or(0.0));
+  const auto scale = static_cast<float>(spread.scale), mean = static_cast<float>(spread.mean);
   const float low = static_cast<float>(meta.min_val.value_or(-kInfinity));
   const float high = static_cast<float>(meta.max_val.value_or(kInfinity));
   for (int64_t i = 0; i < count; ++i) {
@@ -115,23 +133,24 @@ void Shape(const TensorMeta& meta, float* values, int64_t count) {
   }
 }
 
-void FillNormal(const PhiloxKey& key, const TensorMeta& meta, int64_t begin, int64_t end, std::byte* out) {
+void FillNormal(const PhiloxKey& key, const TensorMeta& meta, const Spread& spread, int64_t begin, int64_t end,
+                std::byte* out) {
   // A complex element is two numbers.
   const int64_t numbers = IsComplex(meta.dtype) ? 2 : 1;
   const int64_t bytes = ElementSize(meta.dtype) / numbers;
   begin *= numbers;
   end *= numbers;
-  const bool constant = meta.dtype != DType::kBool && meta.std == 0.0 && std::isfinite(meta.mean.value_or(0.0));
+  const bool constant = meta.dtype != DType::kBool && spread.scale == 0 && std::isfinite(spread.mean);
   alignas(64) float block[kBlock];
   if (constant) {
     std::fill_n(block, kBlock, 0.0f);
-    Shape(meta, block, kBlock);
+    Shape(meta, spread, block, kBlock);
   }
   for (int64_t i = begin; i < end; i += kBlock) {
     const int64_t count = std::min(kBlock, end - i);
     if (!constant) {
       NormalNumbers(key, static_cast<uint64_t>(i / kGroup), (count + kGroup - 1) / kGroup, block);
-      if (meta.dtype != DType::kBool) Shape(meta, block, (count + kGroup - 1) / kGroup * kGroup);
+      if (meta.dtype != DType::kBool) Shape(meta, spread, block, (count + kGroup - 1) / kGroup * kGroup);
     }
     Store(block, count, meta.dtype, out + (i - begin) * bytes);
   }
@@ -189,17 +208,20 @@ void FillData(const TensorMeta& meta, int64_t begin, int64_t end, std::byte* out
 // A run of one tensor's elements.
 struct Chunk {
   const TensorMeta* meta;
+  Spread spread;
   PhiloxKey key;
   int64_t begin, end;
   std::byte* out;  // of element `begin`
 };
 
-void AddChunks(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, std::byte* out,
-               std::vector<Chunk>* chunks) {
+void AddChunks(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, ReplayMode mode,
+               std::byte* out, std::vector<Chunk>* chunks) {
   const PhiloxKey key = KeyOf(graph_hash, meta.name, seed);
+  const Spread spread = SpreadOf(meta, mode);
   const int64_t elements = ElementCount(meta.shape);
   for (int64_t begin = 0; begin < elements; begin += kChunk) {
-    chunks->push_back({&meta, key, begin, std::min(begin + kChunk, elements), out + begin * ElementSize(meta.dtype)});
+    chunks->push_back(
+        {&meta, spread, key, begin, std::min(begin + kChunk, elements), out + begin * ElementSize(meta.dtype)});
   }
 }
 
@@ -211,7 +233,7 @@ void Fill(const Chunk& chunk) {
       return FillData(*chunk.meta, chunk.begin, chunk.end, chunk.out);
     case Rule::kBool:
     case Rule::kNormal:
-      return FillNormal(chunk.key, *chunk.meta, chunk.begin, chunk.end, chunk.out);
+      return FillNormal(chunk.key, *chunk.meta, chunk.spread, chunk.begin, chunk.end, chunk.out);
   }
 }
 
@@ -231,14 +253,25 @@ bool IsIn(const Parameter& parameter, ReplayPart part) {
 
 }  // namespace
 
+std::string_view Name(ReplayMode mode) { return mode == ReplayMode::kGraphNet ? "graphnet" : "assay"; }
+
+std::optional<ReplayMode> ReplayModeFromName(std::string_view name) {
+  for (const ReplayMode mode : {ReplayMode::kGraphNet, ReplayMode::kAssay}) {
+    if (name == Name(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
+std::string_view ReplayVersion(ReplayMode mode) { return mode == ReplayMode::kGraphNet ? "graphnet-1" : "assay-1"; }
+
 bool VariesWithInputSet(const Parameter& parameter) {
   return parameter.annotation == Annotation::kTensor && RuleOf(parameter.meta) != Rule::kData;
 }
 
-void ReplayTensor(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, std::span<std::byte> out,
-                  int threads) {
+void ReplayTensor(std::string_view graph_hash, const TensorMeta& meta, std::string_view seed, ReplayMode mode,
+                  std::span<std::byte> out, int threads) {
   std::vector<Chunk> chunks;
-  AddChunks(graph_hash, meta, seed, out.data(), &chunks);
+  AddChunks(graph_hash, meta, seed, mode, out.data(), &chunks);
   FillAll(chunks, threads);
 }
 
@@ -250,8 +283,8 @@ TensorLayout PlanReplay(const Graph& graph, ReplayPart part) {
   return PlanTensors(specs);
 }
 
-void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_view seed, const TensorLayout& layout,
-                std::span<std::byte> file, int threads, int64_t most_bytes) {
+void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_view seed, ReplayMode mode,
+                const TensorLayout& layout, std::span<std::byte> file, int threads, int64_t most_bytes) {
   std::memcpy(file.data(), layout.header.data(), layout.header.size());
   // The entries are the parameters of the plan's part, in their order.
   std::vector<Chunk> chunks;
@@ -262,7 +295,7 @@ void ReplayInto(const Graph& graph, std::string_view graph_hash, std::string_vie
     std::memset(file.data() + written, 0, entry->offset - written);
     written = entry->offset + entry->bytes;
     if (entry->bytes <= most_bytes) {
-      AddChunks(graph_hash, parameter.meta, VariesWithInputSet(parameter) ? seed : kPublicSet,
+      AddChunks(graph_hash, parameter.meta, VariesWithInputSet(parameter) ? seed : kPublicSet, mode,
                 file.data() + entry->offset, &chunks);
     }
     ++entry;

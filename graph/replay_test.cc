@@ -26,9 +26,10 @@ TensorMeta Meta(DType dtype, std::vector<int64_t> shape) {
 }
 
 template <typename T>
-std::vector<T> Replay(const TensorMeta& meta, std::string_view seed = kPublicSet, int threads = 1) {
+std::vector<T> Replay(const TensorMeta& meta, std::string_view seed = kPublicSet, int threads = 1,
+                      ReplayMode mode = ReplayMode::kGraphNet) {
   std::vector<T> out(ElementCount(meta.shape) * ElementSize(meta.dtype) / sizeof(T));
-  ReplayTensor("hash", meta, seed, std::as_writable_bytes(std::span(out)), threads);
+  ReplayTensor("hash", meta, seed, mode, std::as_writable_bytes(std::span(out)), threads);
   return out;
 }
 
@@ -105,7 +106,7 @@ TEST(NormalsTest, HaveTheMomentsOfANormalDistribution) {
   EXPECT_NEAR(within / n, 0.682689, 0.003);
 }
 
-// Any change of these values is a change of kReplayVersion.
+// Any change of these values is a change of ReplayVersion(kGraphNet).
 TEST(ReplayTest, HasGoldenValues) {
   TensorMeta meta = Meta(DType::kFloat32, {1000, 100});
   meta.mean = 0.5;
@@ -163,14 +164,14 @@ TEST(ReplayTest, DependsOnEveryPartOfTheKey) {
   EXPECT_NE(base, Replay<float>(meta));
   meta.name = "w";
   std::vector<float> other(8);
-  ReplayTensor("hash2", meta, kPublicSet, std::as_writable_bytes(std::span(other)));
+  ReplayTensor("hash2", meta, kPublicSet, ReplayMode::kGraphNet, std::as_writable_bytes(std::span(other)));
   EXPECT_NE(base, other);
   // The parts do not run into each other.
   meta.name = "2w";
-  ReplayTensor("hash", meta, kPublicSet, std::as_writable_bytes(std::span(other)));
+  ReplayTensor("hash", meta, kPublicSet, ReplayMode::kGraphNet, std::as_writable_bytes(std::span(other)));
   std::vector<float> joined(8);
   meta.name = "w";
-  ReplayTensor("hash2", meta, kPublicSet, std::as_writable_bytes(std::span(joined)));
+  ReplayTensor("hash2", meta, kPublicSet, ReplayMode::kGraphNet, std::as_writable_bytes(std::span(joined)));
   EXPECT_NE(other, joined);
 }
 
@@ -186,6 +187,97 @@ TEST(ReplayTest, ScalesByAFifthOfTheDeviation) {
   squares = 0;
   for (const float x : Replay<float>(Meta(DType::kFloat32, {1 << 16}))) squares += x * x;
   EXPECT_NEAR(std::sqrt(squares / (1 << 16)), 0.02, 0.001);
+}
+
+struct Moments {
+  double mean = 0, std = 0, low = 0, high = 0;
+};
+
+Moments MomentsOf(const std::vector<float>& values) {
+  Moments m{0, 0, values[0], values[0]};
+  for (const float x : values) {
+    m.mean += x / static_cast<double>(values.size());
+    m.low = std::min<double>(m.low, x);
+    m.high = std::max<double>(m.high, x);
+  }
+  for (const float x : values) m.std += (x - m.mean) * (x - m.mean) / static_cast<double>(values.size());
+  m.std = std::sqrt(m.std);
+  return m;
+}
+
+Moments InAssayMode(std::string name, std::vector<int64_t> shape, double mean, double std) {
+  TensorMeta meta = Meta(DType::kFloat32, std::move(shape));
+  meta.name = std::move(name);
+  meta.mean = mean;
+  meta.std = std;
+  return MomentsOf(Replay<float>(meta, kPublicSet, 1, ReplayMode::kAssay));
+}
+
+TEST(ReplayTest, AssayModeKeepsTheDeviation) {
+  const Moments m = InAssayMode("L_x_", {1 << 16}, 3, 2);
+  EXPECT_NEAR(m.mean, 3, 0.05);
+  EXPECT_NEAR(m.std, 2, 0.05);
+}
+
+TEST(ReplayTest, AssayModeSpreadsWhatWasRoundedToZero) {
+  const double nan = std::nan("");
+  for (const double rounded : {0.0, nan}) {
+    EXPECT_NEAR(InAssayMode("L_self_modules_fc_parameters_weight_", {64, 1024}, 0, rounded).std, 1.0 / 32, 0.001);
+    EXPECT_NEAR(InAssayMode("L_self_modules_fc_parameters_bias_", {1 << 14}, 0, rounded).std, 0.02, 0.001);
+    EXPECT_NEAR(InAssayMode("L_self_modules_norm_parameters_weight_", {1 << 14}, 1, rounded).std, 0.1, 0.005);
+    EXPECT_NEAR(InAssayMode("L_self_modules_norm_parameters_weight_", {1 << 14}, -2, rounded).mean, -2, 0.02);
+    EXPECT_NEAR(InAssayMode("L_self_modules_bn_buffers_running_mean_", {1 << 14}, 0, rounded).std, 0.1, 0.005);
+    EXPECT_NEAR(InAssayMode("L_inputs_", {1 << 14}, 0, rounded).std, 1, 0.05);
+    // A single element is what its mean says.
+    EXPECT_EQ(InAssayMode("L_alpha_", {}, 0.25, rounded).mean, 0.25);
+  }
+}
+
+TEST(ReplayTest, AssayModeKeepsRunningVariancesPositive) {
+  const std::string name = "L_self_modules_bn_buffers_running_var_";
+  for (const auto& [mean, std] :
+       std::vector<std::pair<double, double>>{{0, 0}, {0, 0.5}, {0.5, 0}, {0.5, 4}, {-1, 1}}) {
+    const Moments m = InAssayMode(name, {1 << 16}, mean, std);
+    const double wanted = mean > 0 ? mean : 1;
+    EXPECT_NEAR(m.mean, wanted, 0.01);
+    EXPECT_GT(m.low, wanted / 50) << mean << " " << std;
+    EXPECT_GT(m.std, 0.05 * wanted);
+  }
+}
+
+TEST(ReplayTest, ModesDifferInTheScaleOfNumbersOnly) {
+  for (const DType dtype : {DType::kBool, DType::kInt64, DType::kInt32}) {
+    TensorMeta meta = Meta(dtype, {1000});
+    meta.min_val = 0;
+    if (dtype != DType::kInt32) meta.max_val = 50;
+    EXPECT_EQ(Replay<uint8_t>(meta), Replay<uint8_t>(meta, kPublicSet, 1, ReplayMode::kAssay)) << Name(dtype);
+  }
+  TensorMeta meta = Meta(DType::kFloat64, {2});
+  meta.data = Data{1.5, -2.0};
+  EXPECT_EQ(Replay<double>(meta, kPublicSet, 1, ReplayMode::kAssay), (std::vector<double>{1.5, -2.0}));
+  // The same random numbers: a fifth of the deviation in one is the deviation of the other.
+  meta = Meta(DType::kFloat32, {1000});
+  meta.std = 0.5;
+  const std::vector<float> peer = Replay<float>(meta);
+  meta.std = 0.1;
+  EXPECT_EQ(peer, Replay<float>(meta, kPublicSet, 1, ReplayMode::kAssay));
+}
+
+// Any change of this value is a change of ReplayVersion(kAssay).
+TEST(ReplayTest, AssayModeHasGoldenValues) {
+  TensorMeta meta = Meta(DType::kFloat32, {1000, 100});
+  meta.name = "L_self_modules_fc_parameters_weight_";
+  meta.mean = 0.0;
+  meta.std = 0.0;
+  EXPECT_EQ(DigestOf(Replay<float>(meta, kPublicSet, 1, ReplayMode::kAssay)), "eba9f463bdc7e643");
+}
+
+TEST(ReplayTest, ModesHaveNames) {
+  for (const ReplayMode mode : {ReplayMode::kGraphNet, ReplayMode::kAssay}) {
+    EXPECT_EQ(ReplayModeFromName(Name(mode)), mode);
+    EXPECT_TRUE(ReplayVersion(mode).starts_with(Name(mode)));
+  }
+  EXPECT_EQ(ReplayModeFromName("peer"), std::nullopt);
 }
 
 TEST(ReplayTest, ClampsAndReplaces) {
@@ -260,7 +352,7 @@ TEST(ReplayTest, WritesFilesOfEitherPart) {
 
   const auto write = [&](std::string_view seed, const TensorLayout& layout, int threads) {
     std::string file(layout.file_bytes, '\x55');
-    ReplayInto(*graph, "hash", seed, layout, std::as_writable_bytes(std::span(file)), threads);
+    ReplayInto(*graph, "hash", seed, ReplayMode::kAssay, layout, std::as_writable_bytes(std::span(file)), threads);
     return file;
   };
   const auto tensor = [](const std::string& file, const TensorLayout& layout, std::string_view name) {

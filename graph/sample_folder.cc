@@ -10,6 +10,7 @@
 
 #include "graph/info_parser.h"
 #include "graph/stablehlo_lexer.h"
+#include "graph/synthesize_meta.h"
 #include "graph/text.h"
 
 namespace assay::graph {
@@ -66,7 +67,13 @@ absl::Status WriteFile(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<Sample> ReadSampleFolder(const fs::path& folder, const Limits& limits) {
+bool NeedsSynthesis(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / kModel, error) && !fs::exists(folder / kWeightMeta, error) &&
+         fs::exists(folder / kConstraintsFile, error);
+}
+
+absl::StatusOr<Sample> ReadSampleFolder(const fs::path& folder, const Limits& limits, bool synthesize) {
   Sample sample;
   std::error_code error;
   const bool file = IsStableHloFile(folder) && !fs::is_directory(folder, error);
@@ -82,13 +89,27 @@ absl::StatusOr<Sample> ReadSampleFolder(const fs::path& folder, const Limits& li
     }
     return sample;
   }
+  const bool needs_synthesis = NeedsSynthesis(folder);
   for (const auto& [name, text] : {std::pair{kModel, &sample.model},
                                    {kWeightMeta, &sample.weight_meta},
                                    {kInfo, &sample.info},
                                    {kInputMeta, &sample.input_meta}}) {
+    if (name == kWeightMeta && needs_synthesis && synthesize) continue;
     const absl::Status status = ReadFile(folder / name, limits, text);
     if (absl::IsNotFound(status) && name == kInputMeta) continue;
+    if (absl::IsNotFound(status) && name == kWeightMeta && needs_synthesis) {
+      return absl::NotFoundError(Cat((folder / name).string(),
+                                     ": no such file; with --synthesize-metadata it is made up from ",
+                                     kConstraintsFile));
+    }
     if (!status.ok()) return status;
+  }
+  if (needs_synthesis && synthesize) {
+    std::string constraints;
+    if (absl::Status status = ReadFile(folder / kConstraintsFile, limits, &constraints); !status.ok()) return status;
+    absl::StatusOr<std::string> weight_meta = SynthesizeWeightMeta(sample.model, constraints, limits);
+    if (!weight_meta.ok()) return weight_meta.status();
+    sample.weight_meta = *std::move(weight_meta);
   }
   return sample;
 }

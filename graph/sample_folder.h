@@ -14,8 +14,13 @@
 namespace assay::graph {
 
 // Reads a sample: a folder or a file as above; input_meta.py may be absent. NotFound names the file that is missing,
-// ResourceExhausted one that is longer than limits.file_bytes.
-absl::StatusOr<Sample> ReadSampleFolder(const std::filesystem::path& folder, const Limits& limits = {});
+// ResourceExhausted one that is longer than limits.file_bytes. With `synthesize` a weight_meta.py that is missing is
+// made up from input_tensor_constraints.py, where that is there (synthesize_meta.h).
+absl::StatusOr<Sample> ReadSampleFolder(const std::filesystem::path& folder, const Limits& limits = {},
+                                        bool synthesize = false);
+
+// Whether a sample there needs `synthesize`, and can be read with it.
+bool NeedsSynthesis(const std::filesystem::path& folder);
 
 // Writes the four files, making the folder where there is none.
 absl::Status WriteSampleFolder(const std::filesystem::path& folder, const Sample& sample);

@@ -23,6 +23,11 @@ absl::StatusOr<v1::Evaluation> LoadEvaluation(Transaction& transaction, const Qu
 absl::Status ListEvaluations(Transaction& transaction, const v1::ListEvaluationsRequest& request,
                              v1::ListEvaluationsResponse* response);
 
+// Condition of SQL: the graph of the outcome `o` is one whose outputs prove nothing, with whichever compiler that was
+// seen, on tensors filled by the same rule. So the same graphs are left out for all compilers.
+inline constexpr char kIsDegenerate[] =
+    "EXISTS (SELECT 1 FROM outcomes d WHERE d.graph_hash = o.graph_hash AND d.replay = o.replay AND d.degenerate)";
+
 absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesRequest& request,
                           v1::ListOutcomesResponse* response);
 

@@ -12,6 +12,12 @@ namespace assay::server {
 
 namespace {
 
+// Of what a user gave, as much as a message should hold.
+std::string Shortened(const std::string& text) {
+  constexpr size_t kMost = 80;
+  return text.size() <= kMost ? CleanText(text) : CleanText(text.substr(0, kMost)) + "…";
+}
+
 bool IsHashPrefix(const std::string& text) {
   if (text.size() < 8 || text.size() > 64) return false;
   return std::all_of(text.begin(), text.end(), [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
@@ -46,27 +52,29 @@ std::vector<std::string> MissingGraphs(Transaction& transaction, const std::vect
 }
 
 int StoreGraphs(Transaction& transaction, const std::vector<v1::GraphSample>& graphs) {
-  ArrayParameter hashes, canonical, structures, operations, bytes;
+  ArrayParameter hashes, canonical, structures, operations, bytes, callees;
   for (const auto& graph : graphs) {
     v1::GraphSample kept = graph;
     kept.clear_hash();
     kept.clear_structure();
     kept.clear_operations();
     kept.clear_parameter_bytes();
+    kept.clear_callees();
     hashes.Add(graph.hash());
     canonical.AddBytes(Compress(kept.SerializeAsString()));
     structures.Add(graph.structure());
     operations.Add(graph.operations());
     bytes.Add(graph.parameter_bytes());
+    callees.Add(Join(graph.callees(), "\n"));  // an array of arrays would need equal lengths
   }
   // In order of the hashes: two imports of the same graphs do not wait for each other crosswise.
   return static_cast<int>(
       transaction
           .exec_params(
-              "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes) "
-              "SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[]) AS u(hash) "
-              "ORDER BY hash ON CONFLICT DO NOTHING",
-              hashes.str(), canonical.str(), structures.str(), operations.str(), bytes.str())
+              "INSERT INTO graphs (hash, canonical, structure, operations, parameter_bytes, callees) "
+              "SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[], $6::text[]) AS "
+              "u(hash) ORDER BY hash ON CONFLICT DO NOTHING",
+              hashes.str(), canonical.str(), structures.str(), operations.str(), bytes.str(), callees.str())
           .affected_rows());
 }
 
@@ -76,7 +84,7 @@ absl::StatusOr<v1::GraphSample> LoadGraph(Transaction& transaction, const std::s
         Cat("'", hash, "' is not a graph's hash: give 64 lower-case hex digits, or the first 8 or more"));
   }
   const pqxx::result rows = transaction.exec_params(
-      "SELECT hash, canonical, structure, operations, parameter_bytes FROM graphs "
+      "SELECT hash, canonical, structure, operations, parameter_bytes, callees FROM graphs "
       "WHERE hash >= $1 AND hash <= $1 || 'g' ORDER BY hash LIMIT 2",
       hash);
   if (rows.empty()) return absl::NotFoundError(Cat("no stored graph's hash begins with ", hash));
@@ -91,6 +99,7 @@ absl::StatusOr<v1::GraphSample> LoadGraph(Transaction& transaction, const std::s
   out.set_structure(rows[0][2].c_str());
   out.set_operations(rows[0][3].as<int64_t>());
   out.set_parameter_bytes(rows[0][4].as<int64_t>());
+  for (const std::string& callee : Lines(rows[0][5].c_str())) out.add_callees(callee);
   return out;
 }
 
@@ -99,7 +108,7 @@ absl::Status CheckSuiteName(std::string_view field, const std::string& name) {
                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos &&
                     std::string_view("._-").find(name[0]) == std::string_view::npos;
   if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(field, ": '", CleanText(name),
+  return absl::InvalidArgumentError(Cat(field, ": '", Shortened(name),
                                         "' is not a suite's name: 1 to 64 of a-z, 0-9, '.', '_', '-', "
                                         "the first a letter or a digit"));
 }

@@ -1,6 +1,7 @@
 #include "server/names.h"
 
 #include "absl/strings/ascii.h"
+#include "graph/replay.h"
 
 namespace assay::server {
 
@@ -69,6 +70,25 @@ v1::FailureDetail DetailFromName(std::string_view name) {
 std::string DetailName(v1::FailureDetail detail) {
   if (detail == v1::FAILURE_DETAIL_UNSPECIFIED || !v1::FailureDetail_IsValid(detail)) return "";
   return absl::AsciiStrToLower(v1::FailureDetail_Name(detail));
+}
+
+v1::Degeneracy DegeneracyFromName(std::string_view name) {
+  v1::Degeneracy degeneracy = v1::DEGENERACY_UNSPECIFIED;
+  if (!name.empty()) {
+    v1::Degeneracy_Parse(absl::AsciiStrToUpper(absl::string_view(name.data(), name.size())), &degeneracy);
+  }
+  return degeneracy;
+}
+
+std::string DegeneracyName(v1::Degeneracy degeneracy) {
+  if (degeneracy == v1::DEGENERACY_UNSPECIFIED || !v1::Degeneracy_IsValid(degeneracy)) return "";
+  return absl::AsciiStrToLower(v1::Degeneracy_Name(degeneracy));
+}
+
+std::string ReplayName(std::string_view policy_replay) {
+  if (policy_replay == "assay-replay-1") return "graphnet";  // the version of the one rule there was
+  const auto mode = graph::ReplayModeFromName(policy_replay);
+  return mode ? std::string(graph::Name(*mode)) : "";
 }
 
 v1::EvaluationState StateFromName(std::string_view name) {

@@ -23,6 +23,13 @@ v1::OutcomeClass OutcomeClassFromName(std::string_view name);
 v1::FailureDetail DetailFromName(std::string_view name);
 std::string DetailName(v1::FailureDetail detail);
 
+std::string DegeneracyName(v1::Degeneracy degeneracy);
+v1::Degeneracy DegeneracyFromName(std::string_view name);
+
+// "assay", "graphnet": the mode that a policy's `replay` means, also where it was written before there were modes.
+// Empty for anything else.
+std::string ReplayName(std::string_view policy_replay);
+
 v1::EvaluationState StateFromName(std::string_view name);
 
 // "viewer", "submitter", "worker", "admin"; empty for an unspecified role.

@@ -23,6 +23,7 @@ const std::map<std::string, std::set<v1::Role>>& Table() {
       {"assay.v1.Suites.CreateSuite", kSubmit},
       {"assay.v1.Suites.ListSuites", kRead},
       {"assay.v1.Suites.GetSuite", kRead},
+      {"assay.v1.Suites.CreateSubset", kSubmit},
       {"assay.v1.Evaluations.CreateEvaluation", kSubmit},
       {"assay.v1.Evaluations.ImportEvaluation", kSubmit},
       {"assay.v1.Evaluations.GetEvaluation", kRead},

@@ -14,6 +14,7 @@
 #include "server/calibration.h"
 #include "server/evaluation_store.h"
 #include "server/graph_store.h"
+#include "server/names.h"
 #include "server/text.h"
 
 namespace assay::server {
@@ -31,14 +32,25 @@ double Number(const pqxx::field& field) {
   return text == "-Infinity" ? -std::numeric_limits<double>::infinity() : field.as<double>();
 }
 
+struct Outcomes {
+  std::vector<GraphOutcome> graphs;
+  int structures = 0;  // distinct ones among those that count
+  int degenerate = 0;  // in `graphs` or left out
+};
+
 // From the covering index; only the structures come from elsewhere.
-absl::StatusOr<std::vector<GraphOutcome>> LoadOutcomes(Transaction& transaction, int64_t id) {
-  std::vector<GraphOutcome> out;
+absl::StatusOr<Outcomes> LoadOutcomes(Transaction& transaction, int64_t id, bool without_degenerate) {
+  Outcomes out;
+  std::set<std::string> structures;
   for (const auto& row : transaction.exec_params(
-           "SELECT o.outcome_class, o.critical_t, o.log_speedup, o.log_error, coalesce(g.structure, '') FROM outcomes "
-           "o "
-           "LEFT JOIN graphs g ON g.hash = o.graph_hash WHERE o.evaluation_id = $1 ORDER BY o.position",
+           Cat("SELECT o.outcome_class, o.critical_t, o.log_speedup, o.log_error, coalesce(g.structure, ''), ",
+               kIsDegenerate,
+               " FROM outcomes o LEFT JOIN graphs g ON g.hash = o.graph_hash "
+               "WHERE o.evaluation_id = $1 ORDER BY o.position"),
            id)) {
+    const bool degenerate = row[5].as<bool>();
+    out.degenerate += degenerate;
+    if (degenerate && without_degenerate) continue;
     GraphOutcome outcome;
     const auto error_class = measure::ErrorClassFromName(row[0].c_str());
     if (!error_class) return absl::DataLossError(Cat("unknown outcome class '", row[0].c_str(), "'"));
@@ -49,8 +61,12 @@ absl::StatusOr<std::vector<GraphOutcome>> LoadOutcomes(Transaction& transaction,
       outcome.standard_error = row[3].is_null() ? 0 : row[3].as<double>();
     }
     outcome.structure = row[4].c_str();
-    out.push_back(std::move(outcome));
+    // What is known by its name alone is a structure of its own.
+    if (measure::IsScored(*error_class) && outcome.structure.empty()) ++out.structures;
+    if (measure::IsScored(*error_class) && !outcome.structure.empty()) structures.insert(outcome.structure);
+    out.graphs.push_back(std::move(outcome));
   }
+  out.structures += static_cast<int>(structures.size());
   return out;
 }
 
@@ -65,19 +81,21 @@ measure::Interpretation InterpretationOf(v1::Interpretation interpretation) {
   }
 }
 
-absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>& outcomes,
-                                    v1::Interpretation interpretation, const ScoreOptions& options,
-                                    const std::vector<double>& ts, bool intervals) {
-  const auto scores = measure::ComputeCurve(outcomes, ts, options);
+absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const Outcomes& outcomes, v1::Interpretation interpretation,
+                                    const ScoreOptions& options, const std::vector<double>& ts, bool intervals) {
+  const auto scores = measure::ComputeCurve(outcomes.graphs, ts, options);
   if (!scores.ok()) return scores.status();
   v1::Curve curve;
   curve.set_id(std::to_string(id));
   curve.set_interpretation(interpretation);
   curve.set_p(options.slowdown_penalty);
   curve.set_b(options.failure_penalty);
+  curve.set_by_structure(options.by_structure);
+  curve.set_structures(outcomes.structures);
+  curve.set_degenerate(outcomes.degenerate);
   std::vector<measure::ScoreIntervals> bounds;
   if (intervals) {
-    auto computed = measure::BootstrapScores(outcomes, ts, options, {});
+    auto computed = measure::BootstrapScores(outcomes.graphs, ts, options, {});
     if (!computed.ok()) return computed.status();
     bounds = *std::move(computed);
   }
@@ -101,7 +119,7 @@ absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>&
     }
   }
   // The shares of the errors are those at the last level: there no correct graph counts as an accuracy failure.
-  const auto last = measure::ComputeScores(outcomes, 1, options);
+  const auto last = measure::ComputeScores(outcomes.graphs, 1, options);
   if (!last.ok()) return last.status();
   curve.set_graphs(last->graphs);
   for (const auto error_class : measure::kErrorClasses) {
@@ -112,11 +130,15 @@ absl::StatusOr<v1::Curve> MakeCurve(int64_t id, const std::vector<GraphOutcome>&
 }
 
 // All that the leaderboard shows of an evaluation but its rank and the evaluation itself.
-absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t id,
-                                               const std::vector<GraphOutcome>& outcomes) {
+absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t id, bool by_structure,
+                                               bool without_degenerate) {
+  const auto outcomes = LoadOutcomes(transaction, id, without_degenerate);
+  if (!outcomes.ok()) return outcomes.status();
   v1::LeaderboardEntry entry;
   const std::vector<double> ts = {0, 1, 2, 3};
-  const auto curve = MakeCurve(id, outcomes, v1::REPORT, {}, ts, true);
+  ScoreOptions options;
+  options.by_structure = by_structure;
+  const auto curve = MakeCurve(id, *outcomes, v1::REPORT, options, ts, true);
   if (!curve.ok()) return curve.status();
   const auto& points = curve->points();
   entry.set_s0(points[0].s());
@@ -132,14 +154,17 @@ absl::StatusOr<v1::LeaderboardEntry> MakeEntry(Transaction& transaction, int64_t
   entry.set_graphs(curve->graphs());
   entry.set_correct(points[1].correct());
   entry.set_failed(curve->graphs() - points[1].correct());
+  entry.set_structures(outcomes->structures);
+  entry.set_degenerate(outcomes->degenerate);
   const pqxx::row row = transaction.exec_params1(
-      "SELECT count(*) FILTER (WHERE unstable), count(*) FILTER (WHERE outcome_class = 'skipped'), "
-      "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY compile_ns) FILTER (WHERE outcome_class = 'correct'), 0), "
-      "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY candidate_ns), 0), "
-      "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY baseline_ns), 0), "
-      "coalesce(string_agg(DISTINCT device_model, ' + ') FILTER (WHERE device_model <> ''), ''), "
-      "coalesce(bool_or(self_reported), false) "
-      "FROM outcomes WHERE evaluation_id = $1",
+      Cat("SELECT count(*) FILTER (WHERE unstable), count(*) FILTER (WHERE outcome_class = 'skipped'), "
+          "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY compile_ns) "
+          "  FILTER (WHERE outcome_class = 'correct'), 0), "
+          "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY candidate_ns), 0), "
+          "coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY baseline_ns), 0), "
+          "coalesce(string_agg(DISTINCT device_model, ' + ') FILTER (WHERE device_model <> ''), ''), "
+          "coalesce(bool_or(self_reported), false) FROM outcomes o WHERE evaluation_id = $1",
+          without_degenerate ? Cat(" AND NOT ", kIsDegenerate) : ""),
       id);
   entry.set_unstable(row[0].as<int>());
   entry.set_skipped(row[1].as<int>());
@@ -163,15 +188,16 @@ std::vector<double> StandardLevels(measure::Interpretation interpretation) {
 
 bool IsStandard(const v1::GetCurveRequest& request) {
   return (!request.has_p() || request.p() == kPenalty) && (!request.has_b() || request.b() == kPenalty) &&
-         request.t_from() == 0 && request.t_to() == 0 && request.t_step() == 0 && !request.structures();
+         request.t_from() == 0 && request.t_to() == 0 && request.t_step() == 0 && !request.structures() &&
+         !request.without_degenerate();
 }
 
 // Scores of all outcomes, packed. `of`: the baseline's runner and version, and whether the evaluation was imported.
 absl::Status StoreCurves(Transaction& transaction, int64_t id, const pqxx::row& of) {
-  const auto outcomes = LoadOutcomes(transaction, id);
-  if (!outcomes.ok()) return outcomes.status();
-  const auto entry = MakeEntry(transaction, id, *outcomes);
+  const auto entry = MakeEntry(transaction, id, /*by_structure=*/false, /*without_degenerate=*/false);
   if (!entry.ok()) return entry.status();
+  const auto outcomes = LoadOutcomes(transaction, id, /*without_degenerate=*/false);
+  if (!outcomes.ok()) return outcomes.status();
   std::vector<std::string> packed;
   for (const auto interpretation : {v1::REPORT, v1::DEFAULT, v1::MISMATCH_EXTENDED}) {
     ScoreOptions options;
@@ -268,11 +294,12 @@ absl::Status GetCurve(Transaction& transaction, const v1::GetCurveRequest& reque
     if (!range.ok()) return range.status();
     ts = *range;
   }
-  const auto outcomes = LoadOutcomes(transaction, *id);
+  const auto outcomes = LoadOutcomes(transaction, *id, request.without_degenerate());
   if (!outcomes.ok()) return outcomes.status();
   auto curve = MakeCurve(*id, *outcomes, interpretation, options, ts, request.intervals());
   if (!curve.ok()) return curve.status();
   *response = *std::move(curve);
+  response->set_without_degenerate(request.without_degenerate());
   response->set_provisional(std::string_view(rows[0][0].c_str()) != "completed");
   return absl::OkStatus();
 }
@@ -293,21 +320,28 @@ absl::Status GetLeaderboard(Transaction& transaction, const v1::GetLeaderboardRe
   if (!suite.ok()) return suite.status();
   response->set_suite(suite->name());
   response->set_version(suite->version());
+  response->set_structures(request.structures());
+  response->set_without_degenerate(request.without_degenerate());
 
   std::vector<int64_t> ids;
   std::map<int64_t, v1::LeaderboardEntry> entries;
-  using Place = std::tuple<std::string, int64_t, std::string>;  // imported, baseline, cohort
+  using Place = std::tuple<std::string, int64_t, std::string, std::string>;  // imported, baseline, cohort, replay mode
   std::map<int64_t, Place> places;
   std::set<std::pair<Place, int64_t>> seen;
+  const bool plain = !request.structures() && !request.without_degenerate();
   for (const auto& row : transaction.exec_params(
-           "SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry, e.imported FROM evaluations e JOIN "
-           "curves c ON c.evaluation_id = e.id "
+           "SELECT e.id, e.baseline_id, c.cohort, e.candidate_id, c.entry, e.imported, e.policy->>'replay' "
+           "FROM evaluations e JOIN curves c ON c.evaluation_id = e.id "
            "WHERE e.suite_id = $1 AND e.state = 'completed' AND NOT e.partial ORDER BY e.id DESC",
            suite_id)) {
-    const Place place(row[5].c_str(), row[1].as<int64_t>(), row[2].c_str());
+    const Place place(row[5].c_str(), row[1].as<int64_t>(), row[2].c_str(), ReplayName(row[6].c_str()));
     if (!seen.emplace(place, row[3].as<int64_t>()).second && !request.all()) continue;
     const int64_t id = row[0].as<int64_t>();
-    if (!entries[id].ParseFromString(BytesFromText(row[4].c_str()))) {
+    if (!plain) {
+      auto entry = MakeEntry(transaction, id, request.structures(), request.without_degenerate());
+      if (!entry.ok()) return entry.status();
+      entries[id] = *std::move(entry);
+    } else if (!entries[id].ParseFromString(BytesFromText(row[4].c_str()))) {
       return absl::DataLossError(Cat("the packed scores of evaluation ", id, " are not readable"));
     }
     ids.push_back(id);
@@ -319,6 +353,7 @@ absl::Status GetLeaderboard(Transaction& transaction, const v1::GetLeaderboardRe
     v1::LeaderboardSection& section = sections[places[id]];
     *section.mutable_baseline() = evaluation.baseline();
     section.set_cohort(std::get<2>(places[id]));
+    section.set_replay(std::get<3>(places[id]));
     *entries[id].mutable_evaluation() = std::move(evaluation);
     *section.add_entries() = std::move(entries[id]);
   }

@@ -87,6 +87,18 @@ TEST_F(ServerTest, ServesTheApi) {
   EXPECT_THAT(Call("GET", "/"), StartsWith("HTTP/1.1 404"));
 }
 
+TEST_F(ServerTest, OnlyTheApiNeedsAToken) {
+  const auto without = [this](const std::string& path) {
+    return Send(Cat("GET ", path, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+  };
+  for (const char* path : {"/healthz", "/metrics", "/openapi.json"}) {
+    EXPECT_THAT(without(path), StartsWith("HTTP/1.1 200")) << path;
+  }
+  for (const char* path : {"/v1/suites", "/v1/workers", "/v1/leaderboard"}) {
+    EXPECT_THAT(without(path), StartsWith("HTTP/1.1 401")) << path;
+  }
+}
+
 TEST_F(ServerTest, RefusesWhatIsWrong) {
   EXPECT_THAT(Send("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Send("GET /v1/suites HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),

@@ -102,6 +102,13 @@ absl::Status CheckResources(const v1::Policy& policy) {
   return absl::OkStatus();
 }
 
+absl::Status DecideReplay(v1::Policy& policy) {
+  if (policy.replay().empty()) policy.set_replay(std::string(graph::Name(graph::ReplayMode::kAssay)));
+  if (graph::ReplayModeFromName(policy.replay())) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("policy.replay is '", CleanText(policy.replay()), "'; accepted: assay (the default), graphnet"));
+}
+
 absl::StatusOr<v1::Policy> CompleteCompileOnly(v1::Policy policy) {
   if (policy.budget_seconds() != 0 || policy.half_width() != 0 || policy.processes() != 0 ||
       policy.run_timeout_seconds() != 0 || policy.two_processes()) {
@@ -118,7 +125,7 @@ absl::StatusOr<v1::Policy> CompleteCompileOnly(v1::Policy policy) {
   }
   policy.set_load_timeout_seconds(load);
   policy.set_compile_timeout_seconds(compile);
-  policy.set_replay(std::string(graph::kReplayVersion));
+  if (const absl::Status status = DecideReplay(policy); !status.ok()) return status;
   return policy;
 }
 
@@ -164,7 +171,7 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
   policy.set_load_timeout_seconds(load);
   policy.set_compile_timeout_seconds(compile);
   policy.set_run_timeout_seconds(run);
-  policy.set_replay(std::string(graph::kReplayVersion));
+  if (const absl::Status status = DecideReplay(policy); !status.ok()) return status;
   return policy;
 }
 
@@ -231,6 +238,7 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
   const std::optional<int64_t> baseline_id =
       baseline ? std::optional(StoreTarget(transaction, *baseline)) : std::nullopt;
   const std::string policy_json = Json(*policy);
+  const std::string_view replay = graph::ReplayVersion(*graph::ReplayModeFromName(policy->replay()));
   LockClass(transaction, *requirement, request.priority());
   const int64_t id =
       transaction
@@ -249,7 +257,8 @@ absl::StatusOr<int64_t> Submit(Transaction& transaction, const Queue& queue, con
     const std::string& hash = suite->graphs(position).hash();
     place.Add(int64_t{position});
     hashes.Add(hash);
-    keys.Add(Sha256Hex(Cat(hash, "\n", candidate->key(), "\n", baseline ? baseline->key() : "", "\n", policy_json)));
+    keys.Add(Sha256Hex(
+        Cat(hash, "\n", candidate->key(), "\n", baseline ? baseline->key() : "", "\n", policy_json, "\n", replay)));
   }
   // Expected seconds: the last time this candidate took on the graph, else any candidate, else a guess.
   transaction.exec_params(

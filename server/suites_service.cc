@@ -1,10 +1,12 @@
 #include <set>
 
+#include "graph/callees.h"
 #include "graph/canonical.h"
 #include "graph/parse.h"
 #include "graph/structure.h"
 #include "server/graph_store.h"
 #include "server/services.h"
+#include "server/subset_store.h"
 #include "server/text.h"
 
 namespace assay::server {
@@ -41,6 +43,9 @@ absl::StatusOr<v1::GraphSample> Check(const v1::GraphSample& given, int number) 
   out.set_structure(graph::StructureHash(*parsed));
   out.set_operations(parsed->operation_count());
   out.set_parameter_bytes(parsed->parameter_bytes());
+  std::set<std::string> callees;
+  for (const graph::Operation& operation : parsed->operations) callees.emplace(operation.callee->name);
+  for (const std::string& callee : callees) out.add_callees(callee);
   return out;
 }
 
@@ -132,6 +137,17 @@ void AddSuites(Api& api, const Services& services) {
           auto suite = LoadSuite(transaction, request.name(), request.version(), true);
           if (suite.ok()) *response = *std::move(suite);
           return suite.status();
+        });
+      });
+  api.Add<v1::CreateSubsetRequest, v1::CreateSubsetResponse>(
+      "assay.v1.Suites.CreateSubset",
+      [&database](const v1::Token&, const auto& request, auto* response) -> absl::Status {
+        if (!request.dry_run() || !request.subset().empty()) {
+          if (const absl::Status status = CheckSuiteName("subset", request.subset()); !status.ok()) return status;
+        }
+        return database.Run([&](Transaction& transaction) {
+          response->Clear();
+          return CreateSubset(transaction, request, response);
         });
       });
 }

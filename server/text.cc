@@ -2,6 +2,16 @@
 
 namespace assay::server {
 
+std::vector<std::string> Lines(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
 std::string HexFromBytes(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;

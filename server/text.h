@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -49,6 +50,9 @@ std::string Join(const Container& items, std::string_view separator) {
   }
   return out;
 }
+
+// The lines of a text; none of an empty one.
+std::vector<std::string> Lines(std::string_view text);
 
 // The whole of `text` as a number; nullopt where it is not one.
 inline std::optional<int64_t> ParseInt(std::string_view text) {

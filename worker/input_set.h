@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "graph/replay.h"
 #include "runner/memory_file.h"
 
 namespace assay::worker {
@@ -26,10 +27,11 @@ int64_t InputBytes(const graph::Graph& graph);
 absl::StatusOr<std::string> NewSecretSeed();
 
 absl::StatusOr<InputSets> ReplayInputs(const graph::Graph& graph, std::string_view graph_hash, std::string secret_seed,
-                                       int threads);
+                                       graph::ReplayMode mode, int threads);
 
 // The public set of a graph that is only compiled: tensors that may steer that (numbers, small lists) have their
 // values, the others are holes in the file and take no memory.
-absl::StatusOr<runner::MemoryFile> ReplaySmallInputs(const graph::Graph& graph, std::string_view graph_hash);
+absl::StatusOr<runner::MemoryFile> ReplaySmallInputs(const graph::Graph& graph, std::string_view graph_hash,
+                                                     graph::ReplayMode mode);
 
 }  // namespace assay::worker

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "boost/json.hpp"
 #include "google/protobuf/util/json_util.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct Flags {
   std::string config, trial, graph, sandbox = "full";
-  bool describe = false;
+  bool describe = false, json = false;
   std::vector<std::string> check, paths;
 };
 
@@ -53,12 +54,20 @@ int Check(const Flags& flags) {
     if (known.command == runner.command) runner = known;
   }
   bool passed = true;
+  boost::json::array checks;
   for (const CheckResult& result : CheckRunner(runner, config)) {
     passed &= result.passed;
+    if (flags.json) {
+      checks.push_back(
+          boost::json::object({{"what", result.what}, {"passed", result.passed}, {"message", result.message}}));
+      continue;
+    }
     std::cout << (result.passed ? "ok    " : "FAIL  ") << result.what;
     if (!result.passed) std::cout << ": " << result.message;
     std::cout << "\n";
   }
+  if (flags.json)
+    std::cout << boost::json::serialize(boost::json::object({{"passed", passed}, {"checks", checks}})) << "\n";
   return passed ? 0 : 1;
 }
 
@@ -100,6 +109,7 @@ int Main(int argc, char** argv) {
   app.add_option("--path", flags.paths, "File or folder that the runner of --check-runner may read; again for more")
       ->expected(1)
       ->allow_extra_args(false);
+  app.add_flag("--json", flags.json, "Print what --check-runner found as JSON");
   app.footer(
       "--check-runner COMMAND [ARGUMENT…]\n  Check a runner against runner/protocol.md; all that follows is its "
       "command.");

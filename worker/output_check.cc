@@ -24,6 +24,15 @@ const TensorLayout::Entry& Entry(const runner::TensorBytes& tensors, int index) 
   return *tensors.layout.Find(std::to_string(index));
 }
 
+absl::StatusOr<v1::Degeneracy> Inspect(const measure::OutputView& output) {
+  const absl::StatusOr<measure::Degenerate> found = measure::InspectOutput(output);
+  if (!found.ok()) return found.status();
+  if (found->has_nan) return v1::HAS_NAN;
+  if (found->has_inf) return v1::HAS_INF;
+  if (!found->all_equal) return v1::DEGENERACY_UNSPECIFIED;
+  return found->all_zero ? v1::ALL_ZERO : v1::ALL_EQUAL;
+}
+
 }  // namespace
 
 absl::StatusOr<runner::TensorBytes> ReadOutputs(int fd, int64_t outputs, int64_t max_bytes) {
@@ -53,8 +62,8 @@ absl::StatusOr<measure::GraphComparison> CompareSet(std::string_view input_set, 
     absl::StatusOr<measure::OutputComparison> compared =
         measure::CompareOutputs(ViewOf(candidate, ours), ViewOf(baseline, theirs), threads);
     if (!compared.ok()) return compared.status();
-    absl::StatusOr<measure::Degenerate> degenerate = measure::InspectOutput(ViewOf(baseline, theirs));
-    if (!degenerate.ok()) return degenerate.status();
+    absl::StatusOr<v1::Degeneracy> degeneracy = Inspect(ViewOf(baseline, theirs));
+    if (!degeneracy.ok()) return degeneracy.status();
     v1::OutputComparison& told = *measurement.add_comparisons();
     told.set_input_set(std::string(input_set));
     told.set_output(i);
@@ -65,7 +74,8 @@ absl::StatusOr<measure::GraphComparison> CompareSet(std::string_view input_set, 
     told.set_max_abs_diff(compared->max_abs_diff);
     told.set_mean_abs_diff(compared->mean_abs_diff);
     told.set_first_bad_index(compared->first_bad_index);
-    told.set_degenerate(degenerate->all_equal || degenerate->has_nan || degenerate->has_inf);
+    told.set_degenerate(*degeneracy != v1::DEGENERACY_UNSPECIFIED);
+    told.set_degeneracy(*degeneracy);
     if (compared->error_class == measure::ErrorClass::kTypeMismatch ||
         compared->error_class == measure::ErrorClass::kShapeMismatch) {
       told.set_message(fmt::format("candidate {}, baseline {}", Describe(ours), Describe(theirs)));
@@ -75,12 +85,14 @@ absl::StatusOr<measure::GraphComparison> CompareSet(std::string_view input_set, 
   return measure::FoldOutputs(std::move(comparisons), candidate_outputs, baseline_outputs);
 }
 
-bool AllDegenerate(const runner::TensorBytes& baseline) {
-  if (baseline.layout.entries.empty()) return true;
-  return std::all_of(baseline.layout.entries.begin(), baseline.layout.entries.end(), [&](const auto& entry) {
-    const absl::StatusOr<measure::Degenerate> found = measure::InspectOutput(ViewOf(baseline, entry));
-    return found.ok() && (found->all_equal || found->has_nan || found->has_inf);
-  });
+v1::Degeneracy DegeneracyOf(const runner::TensorBytes& baseline) {
+  v1::Degeneracy worst = v1::ALL_EQUAL;  // of no outputs
+  for (const TensorLayout::Entry& entry : baseline.layout.entries) {
+    const absl::StatusOr<v1::Degeneracy> degeneracy = Inspect(ViewOf(baseline, entry));
+    if (!degeneracy.ok() || *degeneracy == v1::DEGENERACY_UNSPECIFIED) return v1::DEGENERACY_UNSPECIFIED;
+    worst = std::max(worst, *degeneracy);
+  }
+  return worst;
 }
 
 bool SameBytes(const runner::TensorBytes& a, const runner::TensorBytes& b) {

@@ -20,8 +20,9 @@ absl::StatusOr<measure::GraphComparison> CompareSet(std::string_view input_set, 
                                                     const runner::TensorBytes& baseline, int threads,
                                                     v1::Measurement& measurement);
 
-// Agreement with such outputs proves nothing: every one is of one value or not finite.
-bool AllDegenerate(const runner::TensorBytes& baseline);
+// Why agreement with such outputs proves nothing: every one is of one value or not finite, and this is the worst of
+// them. DEGENERACY_UNSPECIFIED where one output proves something.
+v1::Degeneracy DegeneracyOf(const runner::TensorBytes& baseline);
 
 // The same bytes for each output.
 bool SameBytes(const runner::TensorBytes& a, const runner::TensorBytes& b);

@@ -97,7 +97,7 @@ class Check {
     if (!Note("the graph of the check", graph.ok(), std::string(graph.status().message()))) return false;
     absl::StatusOr<std::string> seed = NewSecretSeed();
     absl::StatusOr<InputSets> inputs =
-        ReplayInputs(*graph, graph::Hash(*graph), seed.ok() ? *seed : "seed", /*threads=*/1);
+        ReplayInputs(*graph, graph::Hash(*graph), seed.ok() ? *seed : "seed", graph::ReplayMode::kAssay, /*threads=*/1);
     if (!Note("the tensors of the check", inputs.ok(), std::string(inputs.status().message()))) return false;
     const v1::Device& device = known_.devices[0];
     Outcome<Reply> loaded = process_->Call(

@@ -65,7 +65,6 @@ class Trial {
     m_.set_worker(context_.config.name);
     m_.set_device(context_.device.id());
     m_.set_sandbox(std::string(Name(context_.config.sandbox)));
-    m_.set_replay(std::string(graph::kReplayVersion));
     TellEnvironment(context_.environment);
     m_.set_critical_t(0);
     Steps(fetch);
@@ -133,6 +132,13 @@ class Trial {
     const v1::Policy& asked = assignment_.policy();
     compiles_only_ = asked.name() == kCompileOnlyPolicy;
     if (!compiles_only_ && !ResolveTiming(asked)) return false;
+    // A coordinator of before there were modes names the one rule there was by its version.
+    const std::string replay = asked.replay() == "assay-replay-1" ? "graphnet" : asked.replay();
+    const std::optional<graph::ReplayMode> mode =
+        replay.empty() ? graph::ReplayMode::kAssay : graph::ReplayModeFromName(replay);
+    if (!mode) return Infrastructure(fmt::format("policy.replay is '{}', which this worker does not know", replay));
+    replay_ = *mode;
+    m_.set_replay(std::string(graph::ReplayVersion(replay_)));
     const PhaseLimits& defaults = context_.config.limits;
     limits_.load_seconds = asked.load_timeout_seconds() > 0 ? asked.load_timeout_seconds() : defaults.load_seconds;
     limits_.compile_seconds =
@@ -155,7 +161,7 @@ class Trial {
       told.set_run_timeout_seconds(limits_.run_seconds);
     }
     told.set_memory_limit_bytes(memory_limit_);
-    told.set_replay(std::string(graph::kReplayVersion));
+    told.set_replay(std::string(graph::Name(replay_)));
     return true;
   }
 
@@ -256,7 +262,8 @@ class Trial {
     if (!seed.ok()) return Infrastructure(Text(seed.status()));
     if (!assignment_.secret_seed().empty()) seed = assignment_.secret_seed();  // a reproduction
     const int threads = HarnessThreads();
-    absl::StatusOr<InputSets> inputs = ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), threads);
+    absl::StatusOr<InputSets> inputs =
+        ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), replay_, threads);
     if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
     inputs_ = *std::move(inputs);
     m_.set_replayed_bytes(inputs_->bytes);
@@ -326,7 +333,7 @@ class Trial {
   // All of a trial that runs nothing.
   bool CompileOnly() {
     phases_.Begin("replay", /*harness=*/true);
-    absl::StatusOr<runner::MemoryFile> inputs = ReplaySmallInputs(graph_, assignment_.graph_hash());
+    absl::StatusOr<runner::MemoryFile> inputs = ReplaySmallInputs(graph_, assignment_.graph_hash(), replay_);
     if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
     small_inputs_ = *std::move(inputs);
     if (!StartProcesses()) return false;
@@ -436,7 +443,8 @@ class Trial {
       all.insert(all.end(), compared->outputs.begin(), compared->outputs.end());
       critical_t[set] = compared->critical_t;
     }
-    m_.set_degenerate(AllDegenerate(*baseline.outputs[0]) || AllDegenerate(*baseline.outputs[1]));
+    m_.set_degeneracy(std::max(DegeneracyOf(*baseline.outputs[0]), DegeneracyOf(*baseline.outputs[1])));
+    m_.set_degenerate(m_.degeneracy() != v1::DEGENERACY_UNSPECIFIED);
     const int candidate_outputs = candidate.outputs[0]->layout.entries.size();
     const int baseline_outputs = baseline.outputs[0]->layout.entries.size();
     const measure::GraphComparison folded = measure::FoldOutputs(std::move(all), candidate_outputs, baseline_outputs);
@@ -586,6 +594,7 @@ class Trial {
   ArmSteps steps_;
   v1::Measurement m_;
   measure::Policy policy_;
+  graph::ReplayMode replay_ = graph::ReplayMode::kAssay;
   int64_t memory_limit_ = 0;
   graph::Graph graph_;
   std::optional<InputSets> inputs_;

@@ -462,7 +462,7 @@ TEST_F(TrialTest, ARunnerKeepsTheDevicesLock) {
   ASSERT_TRUE(started.ok()) << started.status();
   absl::StatusOr<graph::Graph> graph = graph::Parse(sample_);
   ASSERT_TRUE(graph.ok());
-  absl::StatusOr<InputSets> inputs = ReplayInputs(*graph, hash_, "seed", 1);
+  absl::StatusOr<InputSets> inputs = ReplayInputs(*graph, hash_, "seed", graph::ReplayMode::kAssay, 1);
   ASSERT_TRUE(inputs.ok());
   absl::StatusOr<runner::UniqueFd> lock = LockDevice(config_.lock_dir, "uuid", {});
   ASSERT_TRUE(lock.ok()) << lock.status();

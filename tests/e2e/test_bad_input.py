@@ -10,6 +10,8 @@ import socket
 
 import pytest
 
+from assay_command import BUILD
+
 
 def edit(path, change):
     path.write_text(change(path.read_text()))
@@ -149,3 +151,35 @@ def test_a_second_up_says_that_one_runs(assay):
     answer = assay.run("up", code=6)
     assert "already" in answer.stderr
     assay.run("targets")
+
+
+def test_an_unknown_command_is_named_with_the_nearest(assay):
+    answer = assay.run("leaderbord", "--suite", "x", code=2)
+    assert "'assay leaderbord'" in answer.stderr and "did you mean 'leaderboard'?" in answer.stderr
+    answer = assay.run("suite", "bogus", code=2)
+    assert "'assay suite bogus'" in answer.stderr and "list, show, subset" in answer.stderr
+
+
+def test_messages_are_short(assay):
+    long = "a" * 100_000
+    for arguments in (["suite", "show", long + "!"], ["import", ".", "--suite", long], ["evaluate", "--suite", "bundled", "--target", long + "!"],
+                      [long], ["token", "create", "x", "--days", "-1"], ["evaluate", "--suite", "bundled", "--target", "eager", "--budget", "0"]):
+        answer = assay.run(*arguments, code=2)
+        assert answer.stderr.strip() and len(answer.stderr) < 800, answer.stderr[:2000]
+    assert "above 0" in answer.stderr and "e-308" not in answer.stderr
+
+
+def test_the_examples_of_help_hold(assay):
+    text = assay.run("evaluate", "--help").stdout
+    (option,) = re.findall(r"--target inductor --option (\S+)", text)
+    made = assay.json("evaluate", "--suite", "bundled", "--target", "inductor", "--option", option, "--graphs", "mlp")
+    assay.run("cancel", made["id"])
+
+
+def test_runner_check_prints_json(assay):
+    runner = BUILD / "worker" / "assay_fake_runner"
+    answer = json.loads(assay.run("runner", "check", "--json", runner).stdout)
+    assert answer["passed"] is True and len(answer["checks"]) > 5
+    assert all(check["passed"] and check["what"] for check in answer["checks"])
+    answer = json.loads(assay.run("--json", "runner", "check", "/bin/false", code=1).stdout)
+    assert answer["passed"] is False and answer["checks"][-1]["message"]

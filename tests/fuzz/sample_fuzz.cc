@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Require(layout.file_bytes >= 0 && graph->parameter_bytes() <= graph::Limits().total_bytes, "a limit is passed");
   if (layout.file_bytes > 1 << 20) return 0;
   std::vector<std::byte> file(layout.file_bytes);
-  graph::ReplayInto(*graph, hash, "fuzz", layout, file, 1);
+  graph::ReplayInto(*graph, hash, "fuzz", graph::ReplayMode::kAssay, layout, file, 1);
   const auto read =
       graph::ReadTensorHeader({reinterpret_cast<const char*>(file.data()), file.size()}, layout.file_bytes);
   fuzz::Require(read.ok() && read->entries.size() == graph->parameters.size(), "replayed tensors are not read back");
