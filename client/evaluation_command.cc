@@ -14,7 +14,7 @@ namespace assay::client {
 namespace {
 
 struct EvaluateFlags {
-  std::string suite, target, baseline, device, key;
+  std::string suite, target, baseline, device, key, cache;
   std::vector<std::string> options, baseline_options, graphs;
   v1::Policy policy;
   std::string policy_name, replay;
@@ -85,6 +85,7 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   policy.set_threads(flags.threads);
   policy.set_processes(flags.processes);
   policy.set_two_processes(flags.two_processes);
+  policy.set_cache(flags.cache);
   policy.set_budget_seconds(flags.budget);
   policy.set_half_width(flags.half_width);
   policy.set_load_timeout_seconds(flags.load_timeout);
@@ -193,6 +194,8 @@ void AddEvaluate(CLI::App& app, Command& command) {
       ->check(AboveZero());
   sub->add_option("--processes", flags->processes, "Fresh processes a graph")->check(CLI::Range(1, 1000));
   sub->add_flag("--two-processes", flags->two_processes, "A process for each arm even where one could hold both");
+  sub->add_option("--cache", flags->cache, "warm (the default), or cold: the caches are emptied before each timed call")
+      ->check(CLI::IsMember({"warm", "cold"}));
   sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(AboveZero());
   sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(AboveZero());
   sub->add_option("--run-timeout", flags->run_timeout, "Seconds a call")->check(AboveZero());

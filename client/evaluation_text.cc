@@ -12,7 +12,8 @@ std::string StateWord(v1::EvaluationState state) { return LowerCase(v1::Evaluati
 
 // The policy; of one that was imported what it was read as.
 std::string HowMeasured(const v1::Evaluation& evaluation) {
-  return evaluation.imported().empty() ? evaluation.policy().name() : "imported, " + evaluation.imported();
+  if (!evaluation.imported().empty()) return "imported, " + evaluation.imported();
+  return evaluation.policy().name() + (evaluation.policy().cache() == "cold" ? ", cold caches" : "");
 }
 
 }  // namespace

@@ -86,17 +86,17 @@ std::string PhasesText(const v1::Measurement& m) {
          Indented(table.Text());
 }
 
-std::string TimingText(const v1::Timing& timing) {
+std::string TimingText(const v1::Timing& timing, bool cold) {
   const double speedup = std::exp(timing.log_speedup());
   std::string text =
       fmt::format("speed-up    {}{}\n",
                   timing.has_interval() ? WithInterval(speedup, std::exp(timing.low()), std::exp(timing.high()), 4)
                                         : Fixed(speedup, 4) + " (fewer than 3 pairs: no interval)",
                   timing.unstable() ? ", unstable: missed the wanted half-width" : "");
-  text += fmt::format("            {} pairs in {} batches, {} + {} calls a sample, {} warm-up calls, {}{}\n",
+  text += fmt::format("            {} pairs in {} batches, {} + {} calls a sample, {} warm-up calls, {}{}{}\n",
                       timing.pairs(), timing.batches(), timing.calls_per_sample_candidate(),
                       timing.calls_per_sample_baseline(), timing.warmup_calls(),
-                      timing.one_process() ? "both in one process" : "two processes",
+                      timing.one_process() ? "both in one process" : "two processes", cold ? ", cold caches" : "",
                       timing.processes() > 1 ? fmt::format(", {} fresh processes", timing.processes()) : "");
   if (timing.recompiles() > 0)
     text += fmt::format("            {} recompilations in the timed part\n", timing.recompiles());
@@ -186,7 +186,7 @@ std::string MeasurementText(const v1::Measurement& m) {
   if (m.has_candidate() && !m.has_baseline()) text += "            only compiled: nothing was run or timed\n";
   if (m.has_candidate()) text += ArmText("candidate", m.candidate());
   if (m.has_baseline()) text += ArmText("baseline", m.baseline());
-  if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing());
+  if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing(), m.policy().cache() == "cold");
   if (!m.comparisons().empty()) text += ComparisonsText(m);
   if (!m.phases().empty()) text += PhasesText(m);
   text += fmt::format("replay      {}, secret seed {}\n", m.replay(), m.secret_seed().empty() ? "–" : m.secret_seed());

@@ -18,7 +18,8 @@ namespace assay::server {
 
 namespace {
 
-// A calibration counts for trials that were timed as its own were: worker, device, runner, one process, threads.
+// A calibration counts for trials that were timed as its own were: worker, device, runner, one process, threads. (And
+// with warm caches, as all are.)
 using Kind = std::tuple<std::string, std::string, std::string, bool, int>;
 
 Kind KindOf(const v1::Calibration& c) {
@@ -73,6 +74,10 @@ absl::StatusOr<Shared> LoadShared(Transaction& transaction, const std::vector<in
   *shared->calibration.mutable_created() =
       google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(end[1].as<int64_t>());
   *shared->calibration.mutable_target() = LoadEvaluations(transaction, {ids[0]}).at(0).candidate();
+  if (shared->calibration.policy().cache() == "cold") {
+    return absl::InvalidArgumentError(
+        Cat("evaluation ", ids[0], " has cold caches: a calibration is made with warm ones, and counts for such"));
+  }
   shared->calibration.set_one_process(!shared->calibration.policy().two_processes());
   return *std::move(shared);
 }
@@ -217,14 +222,14 @@ void AddCalibration(Transaction& transaction, v1::GetLeaderboardResponse* leader
            "SELECT d.evaluation_id, d.worker_id, d.device, b.runner, "
            "  (c.runner, c.runner_build, c.environment_hash) = (b.runner, b.runner_build, b.environment_hash) "
            "    AND NOT coalesce((e.policy->>'twoProcesses')::boolean, false), "
-           "  coalesce((e.policy->>'threads')::int, 0) "
+           "  coalesce((e.policy->>'threads')::int, 0), coalesce(e.policy->>'cache', '') = 'cold' "
            "FROM evaluation_devices d JOIN evaluations e ON e.id = d.evaluation_id "
            "JOIN targets c ON c.id = e.candidate_id JOIN targets b ON b.id = e.baseline_id "
            "WHERE d.evaluation_id = ANY($1::bigint[])",
            ids.str())) {
     const auto error =
         errors.find(Kind(row[1].c_str(), row[2].c_str(), row[3].c_str(), row[4].as<bool>(), row[5].as<int>()));
-    const double found = error == errors.end() ? 0 : error->second;
+    const double found = error == errors.end() || row[6].as<bool>() ? 0 : error->second;
     const auto [it, first] = of_evaluation.emplace(row[0].c_str(), found);
     if (!first) it->second = it->second == 0 || found == 0 ? 0 : std::max(it->second, found);
   }

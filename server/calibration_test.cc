@@ -78,12 +78,14 @@ class CalibrationTest : public PostgresTest {
     return static_cast<v1::SynchroniseResponse&>(*call->response);
   }
 
-  std::string Submitted(const std::string& candidate, bool fresh = true, bool two_processes = false) {
+  std::string Submitted(const std::string& candidate, bool fresh = true, bool two_processes = false,
+                        const std::string& cache = "") {
     v1::CreateEvaluationRequest request;
     request.set_suite("s");
     request.mutable_candidate()->set_compiler(candidate);
     request.mutable_baseline()->set_compiler("eager");
     request.mutable_policy()->set_two_processes(two_processes);
+    request.mutable_policy()->set_cache(cache);
     request.set_fresh(fresh);
     absl::StatusOr<int64_t> id;
     const absl::Status status = database().Run([&](Transaction& transaction) {
@@ -204,6 +206,35 @@ TEST_F(CalibrationTest, IsComputedFromOutcomesAndShownBesideScores) {
   EXPECT_TRUE(OnlyEntry("torchscript").noisy_device());
   ASSERT_TRUE(Record({id}).ok());
   EXPECT_TRUE(OnlyEntry("torchscript").noisy_device()) << "recorded later, but measured before";
+}
+
+TEST_F(CalibrationTest, ColdCachesHaveASectionOfTheirOwnAndNoCalibration) {
+  const std::string warm = Submitted("torchscript", false), calibration = Submitted("eager");
+  Work("w1", 0.001);
+  ASSERT_TRUE(Record({calibration}).ok());
+  const std::string cold = Submitted("torchscript", false, false, "cold"),
+                    cold_eager = Submitted("eager", true, false, "cold");
+  EXPECT_EQ(Work("w1", 0.001), 24) << "nothing that was measured with warm caches is taken for these";
+  EXPECT_THAT(Refusal({cold_eager}), HasSubstr("cold caches"));
+  v1::GetLeaderboardResponse board;
+  ASSERT_TRUE(database()
+                  .Run([&](Transaction& transaction) {
+                    board.Clear();
+                    const absl::Status status = GetLeaderboard(transaction, {}, &board);
+                    if (status.ok()) AddCalibration(transaction, &board);
+                    return status;
+                  })
+                  .ok());
+  std::map<std::string, std::pair<std::string, double>> found;  // by evaluation: cohort and calibration
+  for (const auto& section : board.sections()) {
+    for (const auto& entry : section.entries()) {
+      found[entry.evaluation().id()] = {section.cohort(), entry.calibration_p95()};
+    }
+  }
+  EXPECT_THAT(found[cold].first, HasSubstr(", cold caches"));
+  EXPECT_EQ(found[cold].second, 0);
+  EXPECT_EQ(found[warm].first + ", cold caches", found[cold].first);
+  EXPECT_GT(found[warm].second, 0);
 }
 
 TEST_F(CalibrationTest, TakesOnlyWhatIsOne) {

@@ -413,6 +413,7 @@ TEST_F(QueueTest, SubmissionsAreIdempotentAndChecked) {
   EXPECT_THAT(message([](auto& r) { r.set_priority(101); }), HasSubstr("-100 to 100"));
   EXPECT_THAT(message([](auto& r) { r.mutable_policy()->set_name("none"); }), HasSubstr("policy.name"));
   EXPECT_THAT(message([](auto& r) { r.mutable_policy()->set_half_width(-1); }), HasSubstr("policy.half_width is -1"));
+  EXPECT_THAT(message([](auto& r) { r.mutable_policy()->set_cache("hot"); }), HasSubstr("accepted: warm, cold"));
   EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_compiler("inductor"); }),
               HasSubstr("known: eager on cpu, torchscript on cpu"));
   EXPECT_THAT(message([](auto& r) { r.mutable_candidate()->set_device_kind("cuda"); }),

@@ -192,7 +192,8 @@ bool IsStandard(const v1::GetCurveRequest& request) {
          !request.without_degenerate();
 }
 
-// Scores of all outcomes, packed. `of`: the baseline's runner and version, and whether the evaluation was imported.
+// Scores of all outcomes, packed. `of`: the baseline's runner and version, whether the evaluation was imported, and
+// whether its caches were cold.
 absl::Status StoreCurves(Transaction& transaction, int64_t id, const pqxx::row& of) {
   const auto entry = MakeEntry(transaction, id, /*by_structure=*/false, /*without_degenerate=*/false);
   if (!entry.ok()) return entry.status();
@@ -209,7 +210,9 @@ absl::Status StoreCurves(Transaction& transaction, int64_t id, const pqxx::row& 
   transaction.exec_params(
       "INSERT INTO curves (evaluation_id, cohort, entry, report, peer_default, peer_extended) VALUES ($1, $2, $3, $4, "
       "$5, $6)",
-      id, Cat(ImportedText(of[2].c_str()), entry->device_model(), ", ", of[0].c_str(), " ", of[1].c_str()),
+      id,
+      Cat(ImportedText(of[2].c_str()), entry->device_model(), ", ", of[0].c_str(), " ", of[1].c_str(),
+          of[3].as<bool>() ? ", cold caches" : ""),
       BytesParameter(entry->SerializeAsString()), packed[0], packed[1], packed[2]);
   return absl::OkStatus();
 }
@@ -218,8 +221,8 @@ absl::Status StoreCurves(Transaction& transaction, int64_t id, const pqxx::row& 
 
 absl::Status FinishEvaluation(Transaction& transaction, int64_t id, const std::string& now) {
   const pqxx::result rows = transaction.exec_params(
-      "SELECT b.runner, b.version, e.imported FROM evaluations e LEFT JOIN targets b ON b.id = e.baseline_id WHERE "
-      "e.id = $1 "
+      "SELECT b.runner, b.version, e.imported, coalesce(e.policy->>'cache', '') = 'cold' FROM evaluations e LEFT JOIN "
+      "targets b ON b.id = e.baseline_id WHERE e.id = $1 "
       "AND e.state IN ('queued', 'running') AND NOT EXISTS (SELECT 1 FROM trials t WHERE t.evaluation_id = e.id) FOR "
       "NO KEY UPDATE OF e",
       id);

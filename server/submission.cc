@@ -111,10 +111,11 @@ absl::Status DecideReplay(v1::Policy& policy) {
 
 absl::StatusOr<v1::Policy> CompleteCompileOnly(v1::Policy policy) {
   if (policy.budget_seconds() != 0 || policy.half_width() != 0 || policy.processes() != 0 ||
-      policy.run_timeout_seconds() != 0 || policy.two_processes()) {
+      policy.run_timeout_seconds() != 0 || policy.two_processes() || !policy.cache().empty() ||
+      policy.reference_float64()) {
     return absl::InvalidArgumentError(
-        "policy: aot runs nothing, so it has no budget_seconds, half_width, processes, run_timeout_seconds or "
-        "two_processes");
+        "policy: aot runs nothing, so it has no budget_seconds, half_width, processes, run_timeout_seconds, "
+        "two_processes, cache or reference_float64");
   }
   double load = policy.load_timeout_seconds(), compile = policy.compile_timeout_seconds();
   for (const absl::Status& status :
@@ -165,6 +166,10 @@ absl::StatusOr<v1::Policy> CompletePolicy(const v1::Policy& request) {
     if (!status.ok()) return status;
   }
   if (const absl::Status status = CheckResources(policy); !status.ok()) return status;
+  if (policy.cache().empty()) policy.set_cache("warm");
+  if (policy.cache() != "warm" && policy.cache() != "cold") {
+    return absl::InvalidArgumentError(Cat("policy.cache is '", policy.cache(), "'; accepted: warm, cold"));
+  }
   policy.set_budget_seconds(budget);
   policy.set_half_width(half_width);
   policy.set_processes(static_cast<int>(processes));

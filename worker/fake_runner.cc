@@ -61,6 +61,7 @@ json::object Describe(bool fork) {
       {"version", "1"},
       {"build", "test"},
       {"fork", fork},
+      {"cold_caches", true},
       {"methods", json::array{"describe", "load", "inputs", "compile", "run", "pair", "artifact", "release", "close"}},
       {"compilers", compilers},
       {"devices", {{{"kind", "cpu"}, {"id", "cpu"}, {"model", "test"}, {"uuid", "fake-cpu"}, {"memory_bytes", 0}}}},
@@ -349,6 +350,7 @@ class Server {
     const json::array& order = params.at("order").as_array();
     const json::value* keep = params.if_contains("keep");
     const std::string set(params.at("set").as_string());
+    const bool cold = params.contains("cold") && params.at("cold").as_bool();
     int recompiles = 0;
     bool both = false;
     std::vector<std::vector<float>> kept;
@@ -363,6 +365,7 @@ class Server {
       both |= trick == "pair-abort-both";
       recompiles += trick == "recompiles";
       const int64_t start = Now();
+      if (cold) Spend({"slow"});  // a call with empty caches takes longer
       for (int64_t call = 0; call < params.at("batch").as_array()[arm].as_int64(); ++call) {
         if (trick == "timed-skip") {
           outputs_ = form.last;

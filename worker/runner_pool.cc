@@ -111,6 +111,8 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
   }
   offer.set_compiles_only(!methods.contains("run"));
   runner.pairs = methods.contains("pair");
+  const json::value* colds = description.if_contains("cold_caches");
+  runner.colds = colds != nullptr && colds->is_bool() && colds->get_bool();
   runner.lowers = methods.contains("lower");
   runner.lowering = TextOf(description, "lowering");
   if (runner.lowers && runner.lowering.empty())

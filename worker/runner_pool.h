@@ -26,6 +26,7 @@ struct KnownRunner {
   std::vector<v1::Device> devices;
   bool forks = false;
   bool pairs = false;                             // has `pair`
+  bool colds = false;                             // its `pair` can empty the caches before each sample
   bool lowers = false;                            // has `lower`, for its own compilers
   std::map<std::string, std::string> lowered_by;  // compilers that another runner lowers for: its name
   std::vector<v1::Compiler> lowers_for;           // compilers of other runners that it lowers for

@@ -29,12 +29,13 @@ struct PairReply {
 // One `pair` request.
 Outcome<PairReply> RequestPair(RunnerProcess& process, const std::vector<int64_t>& handles, const std::string& set,
                                const std::vector<int>& order, const std::vector<int>& batch, int64_t budget_ns,
-                               int keep, int keep_fd, double limit_seconds, std::stop_token stop) {
+                               int keep, int keep_fd, bool cold, double limit_seconds, std::stop_token stop) {
   json::object params = {{"handles", json::value_from(handles)},
                          {"set", set},
                          {"order", json::value_from(order)},
                          {"batch", json::value_from(batch)},
                          {"budget_ns", budget_ns}};
+  if (cold) params["cold"] = true;
   std::vector<NamedFd> fds;
   if (keep >= 0) {
     params["keep"] = keep;
@@ -80,7 +81,8 @@ CallFailure NoMemoryFile(const absl::Status& status) {
 
 std::optional<CallFailure> RequestAlone(const SamplerArm& arm, const std::string& set, int calls, double limit_seconds,
                                         std::stop_token stop, AloneCalls& alone) {
-  Outcome<PairReply> reply = RequestPair(*arm.process, {arm.handle}, set, {0}, {calls}, 0, -1, -1, limit_seconds, stop);
+  Outcome<PairReply> reply =
+      RequestPair(*arm.process, {arm.handle}, set, {0}, {calls}, 0, -1, -1, /*cold=*/false, limit_seconds, stop);
   if (!reply.ok()) return reply.failure();
   alone = {reply->request_ns, reply->ns.at(0)};
   return std::nullopt;
@@ -98,8 +100,9 @@ class PairSampler : public Sampler {
     if (!file.ok()) return SampleFailure{-1, NoMemoryFile(file.status())};
     Outcome<PairReply> reply = RequestPair(*arms_[0].process, {arms_[0].handle, arms_[1].handle}, set_, chunk.order,
                                            {chunk.batch[0], chunk.batch[1]}, chunk.budget_ns, chunk.keep, file->fd(),
-                                           chunk.limit_seconds, stop);
+                                           chunk.cold, chunk.limit_seconds, stop);
     if (!reply.ok()) return SampleFailure{-1, reply.failure()};
+    samples.request_ns += reply->request_ns;
     samples.contradiction = Contradiction(reply->ns, reply->request_ns);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
     samples.ns = std::move(reply->ns);
@@ -150,7 +153,7 @@ class SwitchingSampler : public Sampler {
       size_t end = begin;
       while (end < chunk.order.size() && chunk.order[end] == arm) ++end;
       Switch(arm);
-      Run run{arm, static_cast<int>(end - begin), chunk.batch[arm], -1, deadline};
+      Run run{arm, static_cast<int>(end - begin), chunk.batch[arm], -1, deadline, chunk.cold};
       if (chunk.keep >= static_cast<int>(begin) && chunk.keep < static_cast<int>(end)) {
         run.keep = chunk.keep - static_cast<int>(begin);
       }
@@ -190,6 +193,7 @@ class SwitchingSampler : public Sampler {
   struct Run {
     int arm, count, batch, keep;
     Clock::time_point deadline;
+    bool cold = false;
   };
 
   void Switch(int arm) {
@@ -213,9 +217,11 @@ class SwitchingSampler : public Sampler {
     const int discarded = Discarded(run);
     const std::vector<int> order(discarded + run.count, 0);
     const double limit = std::chrono::duration<double>(run.deadline - Clock::now()).count();
-    Outcome<PairReply> reply = RequestPair(*arms_[run.arm].process, {arms_[run.arm].handle}, set_, order, {run.batch},
-                                           0, run.keep < 0 ? -1 : run.keep + discarded, file->fd(), limit, stop);
+    Outcome<PairReply> reply =
+        RequestPair(*arms_[run.arm].process, {arms_[run.arm].handle}, set_, order, {run.batch}, 0,
+                    run.keep < 0 ? -1 : run.keep + discarded, file->fd(), run.cold, limit, stop);
     if (!reply.ok()) return reply.failure();
+    samples.request_ns += reply->request_ns;
     if (samples.contradiction.empty()) samples.contradiction = Contradiction(reply->ns, reply->request_ns);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
     samples.ns.insert(samples.ns.end(), reply->ns.begin() + discarded, reply->ns.end());
@@ -239,6 +245,7 @@ class SwitchingSampler : public Sampler {
         last = *std::move(file);
       }
       samples.calls_ns += sum;
+      samples.request_ns += sum;
       if (i >= 0) samples.ns.push_back(sum);
       if (i >= 0 && i == run.keep) samples.kept = std::move(last);
     }

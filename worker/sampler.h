@@ -22,11 +22,13 @@ struct Chunk {
   int64_t budget_ns = 0;              // may stop after this, at an even number of samples; 0: none
   int keep = -1;                      // index of the sample whose outputs are wanted; -1: none
   double limit_seconds = 0;           // for all of it
+  bool cold = false;                  // empty the caches before each sample; batches are of one call
 };
 
 struct Samples {
   std::vector<int64_t> ns;  // of the first ns.size() entries of the order
   int64_t calls_ns = 0;     // spent on calls, discarded ones included
+  int64_t request_ns = 0;   // of all the requests
   int recompiles = 0;
   std::optional<runner::MemoryFile> kept;  // outputs of sample `keep`, where it was taken
   std::string contradiction;               // not empty: how the times contradict the worker's own clock

@@ -83,8 +83,10 @@ class ArmTimer {
       const int run_length = sampler_.RunLength(0) > 1 ? count : 1;
       chunk.order = measure::SampleOrder(random_.Bits(), count, run_length);
       chunk.limit_seconds = 2 * count * request_.run_limit_seconds;
+      chunk.cold = request_.cold;
       Samples samples;
       if (auto failure = sampler_.Take(chunk, stop_, samples)) return failure;
+      NoteSweeps(samples);
       phases_.AddRunnerTime(samples.calls_ns);
       for (size_t i = 0; i < samples.ns.size(); ++i) {
         request_.calls[chunk.order[i]].push_back(1e-9 * static_cast<double>(samples.ns[i]));
@@ -96,9 +98,17 @@ class ArmTimer {
   void ChooseBatches() {
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       call_seconds_[arm] = NewestMedian(request_.calls[arm], request_.policy.warm_up.window);
-      result_.batch[arm] =
-          request_.mutates ? 1 : measure::CallsPerSample(call_seconds_[arm], request_.policy.minimum_sample_seconds);
+      result_.batch[arm] = request_.mutates || request_.cold
+                               ? 1
+                               : measure::CallsPerSample(call_seconds_[arm], request_.policy.minimum_sample_seconds);
     }
+  }
+
+  // What emptying the caches takes, a sample: it is no part of the times, and the budget is spent on it.
+  void NoteSweeps(const Samples& samples) {
+    if (!request_.cold || samples.ns.empty()) return;
+    sweep_seconds_ = 1e-9 * static_cast<double>(std::max<int64_t>(samples.request_ns - samples.calls_ns, 0)) /
+                     static_cast<double>(samples.ns.size());
   }
 
   // Seconds of a sample of an arm, on average: on a crowded machine that is far more than the median, and it is what
@@ -110,7 +120,7 @@ class ArmTimer {
 
   // Expected seconds of a sample of each arm: from samples where there are some, else from the warm-up's calls.
   double PairSeconds() const {
-    double seconds = 0;
+    double seconds = 2 * sweep_seconds_;
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       seconds += result_.samples_ns[arm].empty() ? call_seconds_[arm] * result_.batch[arm] : MeanSampleSeconds(arm);
     }
@@ -176,6 +186,7 @@ class ArmTimer {
     Chunk chunk;
     chunk.order = measure::SampleOrder(random_.Bits(), pairs, run_length);
     chunk.batch = result_.batch;
+    chunk.cold = request_.cold;
     // Room for a machine that has become slower; without a bound a burst of load would stretch a trial without end.
     const double most = std::min(3 * expected, std::max(expected, 1.5 * request_.policy.budget_seconds)) + 1;
     chunk.budget_ns = static_cast<int64_t>(1e9 * most);
@@ -183,6 +194,7 @@ class ArmTimer {
     if (request_.check_candidate) chunk.keep = ChooseChecked(chunk.order, random_);
     Samples samples;
     if (auto failure = sampler_.Take(chunk, stop_, samples)) return failure;
+    NoteSweeps(samples);
     phases_.AddRunnerTime(samples.calls_ns);
     if (result_.contradiction.empty()) result_.contradiction = samples.contradiction;
     result_.recompiles += samples.recompiles;
@@ -204,6 +216,7 @@ class ArmTimer {
   TimingResult& result_;
   measure::Random random_;
   std::array<double, 2> call_seconds_ = {0, 0};
+  double sweep_seconds_ = 0;
   std::vector<double> log_ratios_;
 };
 

@@ -23,6 +23,7 @@ struct TimingRequest {
   measure::Policy policy;
   uint64_t seed = 0;                         // of orders and of the calls that are checked
   bool mutates = false;                      // one call a sample: tensors are restored before each
+  bool cold = false;                         // one call a sample, with empty caches
   std::array<std::vector<double>, 2> calls;  // seconds of the calls made so far, by arm
   double run_limit_seconds = 300;            // of one call
   bool check_candidate = true;               // keep outputs of a random timed call

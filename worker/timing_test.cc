@@ -25,7 +25,9 @@ class FakeSampler : public Sampler {
       const double ns = ns_[arm] * chunk.batch[arm] * slow * std::exp(0.01 * random_.Normal()) + (stall ? 2e7 : 0);
       samples.ns.push_back(std::max<int64_t>(1, std::llround(ns)));
       samples.calls_ns += samples.ns.back();
+      samples.request_ns += samples.ns.back() + (chunk.cold ? sweep_ns : 0);
     }
+    colds += chunk.cold;
     if (chunk.keep >= 0) {
       EXPECT_EQ(chunk.order.at(chunk.keep), measure::kCandidateArm) << "the candidate's call is what is checked";
       samples.kept = *runner::MemoryFile::Create("kept");
@@ -45,7 +47,9 @@ class FakeSampler : public Sampler {
   int crowded = 0;                              // so many requests alone take three times as long
   std::array<double, 2> alone_factor = {1, 1};  // of the time that was told
   double own_clock = 1;
-  int stall_every = 0;  // every so many samples one takes 20 ms longer
+  int64_t sweep_ns = 0;  // what emptying the caches takes
+  int colds = 0;         // requests for it
+  int stall_every = 0;   // every so many samples one takes 20 ms longer
   std::array<int64_t, 2> calls = {0, 0};
 
  private:
@@ -59,6 +63,21 @@ TimingRequest Request(const char* policy) {
   request.policy = *measure::PolicyFromName(policy);
   request.seed = 42;
   return request;
+}
+
+TEST(TimingTest, ColdCachesTakeTheirShareOfTheBudget) {
+  FakeSampler sampler(2e3, 1e3);
+  sampler.sweep_ns = 10'000'000;
+  TimingRequest request = Request("sweep");
+  request.cold = true;
+  PhaseLog phases({});
+  TimingResult result;
+  ASSERT_FALSE(TimeArms(sampler, std::move(request), {}, phases, result).has_value());
+  EXPECT_EQ(sampler.colds, sampler.requests) << "the warm-up's calls too";
+  EXPECT_EQ(result.batch, (std::array<int, 2>{1, 1}));
+  EXPECT_NEAR(result.estimate.log_ratio, std::log(2), 0.02);
+  EXPECT_LE(result.samples_ns[0].size(), 100u) << "2 s hold 100 pairs of 20 ms";
+  EXPECT_GE(result.samples_ns[0].size(), 3u);
 }
 
 TEST(TimingTest, FindsTheSpeedUp) {

@@ -158,6 +158,7 @@ class Trial {
       told.set_half_width(policy_.target_half_width);
       told.set_processes(policy_.processes);
       told.set_two_processes(asked.two_processes());
+      told.set_cache(cold_ ? "cold" : "warm");
       told.set_run_timeout_seconds(limits_.run_seconds);
     }
     told.set_memory_limit_bytes(memory_limit_);
@@ -176,6 +177,11 @@ class Trial {
     if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
     if (asked.processes() > 0) policy_.processes = asked.processes();
     if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
+    const std::string cache = asked.cache().empty() ? "warm" : asked.cache();
+    if (cache != "warm" && cache != "cold") {
+      return Infrastructure(fmt::format("policy.cache is \"{}\"; known are warm and cold", cache));
+    }
+    cold_ = cache == "cold";
     return true;
   }
 
@@ -210,6 +216,14 @@ class Trial {
       arm.told.set_runner_build(arm.runner->offer.build());
       arm.told.set_trusted(arm.runner->config.trusted);
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
+      if (cold_ && (!arm.runner->colds || arm.worker_timed())) {
+        m_.set_outcome_class(v1::SKIPPED);
+        m_.set_detail(v1::UNSUPPORTED);
+        m_.set_failed_phase(phases_.name());
+        m_.set_message(fmt::format("cold caches: the runner {} cannot empty them before a call that it times itself",
+                                   arm.runner->offer.name()));
+        return false;
+      }
       for (const KnownRunner* one : {arm.runner, arm.lowering}) {
         if (one != nullptr && std::find(runners.begin(), runners.end(), one) == runners.end()) runners.push_back(one);
       }
@@ -483,6 +497,7 @@ class Trial {
     request.policy = policy_;
     request.seed = RandomSeed();
     request.mutates = arms_[0].mutates || arms_[1].mutates;
+    request.cold = cold_;
     request.run_limit_seconds = limits_.run_seconds;
     request.check_clock = !arms_[0].worker_timed() || !arms_[1].worker_timed();
     for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
@@ -603,6 +618,7 @@ class Trial {
   std::array<TrialArm, 2> arms_;  // by measure::kBaselineArm and kCandidateArm
   bool compiles_only_ = false;    // the candidate is the only arm, and is not run
   bool shared_ = false;           // both in one process
+  bool cold_ = false;             // caches are emptied before each timed call
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
   json::object conditions_;

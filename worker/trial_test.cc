@@ -312,6 +312,29 @@ TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
       << "what was kept of a failure";
 }
 
+TEST_F(TrialTest, ColdCachesAreAskedForBeforeEachTimedCall) {
+  AddRunner("default", {});
+  AddRunner("reporting", {}, /*trusted=*/false);
+  v1::Assignment assignment = Assign("none");
+  (*assignment.mutable_candidate()->mutable_options()->mutable_fields())["steps"].set_number_value(1);  // 1 µs a call
+  EXPECT_GT(Measure(assignment).timing().calls_per_sample_candidate(), 1);
+  EXPECT_EQ(Measure(assignment).policy().cache(), "warm");
+  assignment.mutable_policy()->set_cache("cold");
+  const v1::Measurement cold = Measure(assignment);
+  EXPECT_EQ(cold.outcome_class(), v1::CORRECT) << cold.message();
+  EXPECT_EQ(cold.policy().cache(), "cold");
+  EXPECT_EQ(cold.timing().calls_per_sample_candidate(), 1) << "a second call would find the caches warm";
+  EXPECT_EQ(cold.timing().calls_per_sample_baseline(), 1);
+  for (const int64_t ns : cold.timing().candidate_samples_ns()) EXPECT_GE(ns, 300'000);
+  for (const int64_t ns : cold.timing().baseline_samples_ns()) EXPECT_GE(ns, 400'000);
+  // Whose calls the worker times has nobody to empty the caches.
+  assignment.mutable_candidate()->set_environment("reporting");
+  const v1::Measurement skipped = Measure(assignment);
+  EXPECT_EQ(skipped.outcome_class(), v1::SKIPPED);
+  EXPECT_EQ(skipped.detail(), v1::UNSUPPORTED);
+  EXPECT_THAT(skipped.message(), HasSubstr("cold caches: the runner fake"));
+}
+
 TEST_F(TrialTest, ACompilerThatAnotherRunnerLowersFor) {
   AddRunner("default", {"--lowered"});
   EXPECT_EQ(LinkLowering(runners_), std::vector<std::string>{"elsewhere"}) << "nobody lowers for it";

@@ -159,6 +159,8 @@ def test_pair(runner):
   assert len(told["samples_ns"]) == len(order) and min(told["samples_ns"]) > 0 and told["recompiles"] == 0
   assert told["wall_ns"] >= sum(told["samples_ns"])
   check_outputs(data, eager(inputs(2)))
+  cold = runner.call("pair", {**params, "batch": [1, 1], "cold": True, "keep": None})
+  assert len(cold["samples_ns"]) == len(order) and cold["wall_ns"] > 2 * sum(cold["samples_ns"])
   # A budget that is spent at once still gives a whole block.
   told = runner.call("pair", {**params, "budget_ns": 1, "keep": None})
   assert len(told["samples_ns"]) == 2

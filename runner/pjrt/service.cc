@@ -157,6 +157,7 @@ Service::Reply Service::Describe() {
       {"version", version},
       {"build", *build},
       {"fork", false},
+      {"cold_caches", target_->client() != nullptr && target_->platform() == "cpu"},
       {"methods", std::move(methods)},
       {"compilers", json::array{json::object{{"name", "xla"},
                                              {"version", version},
@@ -405,6 +406,15 @@ Service::Reply Service::Pair(const json::object& params, runner::Message& messag
   if (!budget.ok()) return Failure(budget.status(), kBadRequest);
   absl::StatusOr<std::string> set = Text(params, "set");
   if (!set.ok()) return Failure(set.status(), kBadRequest);
+  bool cold = false;
+  if (const json::value* given = params.if_contains("cold")) {
+    if (!given->is_bool()) return Error{kBadRequest, "\"cold\" must be true or false"};
+    cold = given->get_bool();
+  }
+  if (cold && target_->platform() != "cpu") {
+    return Error{kUnsupported, "cold caches are had on a CPU only: describe.cold_caches says so"};
+  }
+  if (cold && cold_ == nullptr) cold_ = std::make_unique<runner::CacheSweep>();
   const runner::UniqueFd file = message.TakeFd("outputs");
   int64_t keep = -1;
   if (const json::value* given = params.if_contains("keep"); given != nullptr && !given->is_null()) {
@@ -435,6 +445,7 @@ Service::Reply Service::Pair(const json::object& params, runner::Message& messag
     const Program& program = *programs[arm];
     const int64_t calls = (*batch)[arm];
     absl::Status status;
+    if (cold) cold_->Sweep();
     const int64_t begin = NowNs();
     for (int64_t call = 1; call <= calls && status.ok(); ++call) {
       status = program.Call(*arguments, wait_each || call == calls, outputs);

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
+#include "runner/cache_sweep.h"
 #include "runner/channel.h"
 #include "runner/pjrt/client.h"
 #include "runner/pjrt/inputs.h"
@@ -72,6 +73,7 @@ class Service {
   std::optional<Lowered> lowered_;
   int64_t lowering_ns_ = 0;
   std::map<int64_t, CompiledProgram> compiled_;
+  std::unique_ptr<runner::CacheSweep> cold_;  // made when first asked for
   int64_t next_handle_ = 1;
 };
 

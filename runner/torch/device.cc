@@ -1,6 +1,8 @@
 #include "runner/torch/device.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
@@ -163,6 +165,22 @@ void DeviceTimer::Stop() {
 }
 int64_t DeviceTimer::nanoseconds() const {
   return events_ == nullptr ? 0 : static_cast<int64_t>(events_->start.elapsedTime(events_->stop) * 1e6);
+}
+
+ColdCaches::ColdCaches(c10::Device device) : device_(device) {
+  constexpr int64_t kBytes = int64_t{512} << 20;  // no accelerator's cache is half as large
+  if (device.is_cpu()) {
+    host_.emplace();
+  } else {
+    buffer_ = at::ones({kBytes / 4}, at::TensorOptions().dtype(at::kFloat).device(device));
+  }
+}
+
+void ColdCaches::Sweep() {
+  if (host_) return host_->Sweep();
+  at::NoGradGuard no_grad;
+  buffer_.sum();
+  Synchronize(device_);
 }
 
 int64_t PeakMemoryBytes() {

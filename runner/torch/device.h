@@ -2,15 +2,18 @@
 // one, offers. Devices() does not initialise CUDA: the process that forks must not. Thread safety: none.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runner/cache_sweep.h"
 
 namespace assay::torch_runner {
 
@@ -47,6 +50,18 @@ class DeviceTimer {
   struct Events;
   const c10::Device device_;
   std::unique_ptr<Events> events_;
+};
+
+// Empties the caches that calls on a device use: those of the host's processors, or an accelerator's own.
+class ColdCaches {
+ public:
+  explicit ColdCaches(c10::Device device);
+  void Sweep();
+
+ private:
+  const c10::Device device_;
+  std::optional<runner::CacheSweep> host_;
+  at::Tensor buffer_;  // on an accelerator
 };
 
 // The largest amount of host memory that this process has had, in bytes.

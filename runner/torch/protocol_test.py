@@ -86,6 +86,18 @@ def test_pair(trial, model: str) -> None:
     assert harness.difference(kept, harness.reference(model, values())) is None
 
 
+def test_cold_caches(trial) -> None:
+    trial.load(PURE, values())
+    handles = [trial.compile("eager"), trial.compile("torchscript")]
+    params = {"handles": handles, "set": "public", "order": [0, 1] * 3, "batch": [1, 1], "budget_ns": 0, "keep": 1}
+    result, kept = pair(trial, params | {"cold": True})
+    assert len(result["samples_ns"]) == 6 and harness.difference(kept, harness.reference(PURE, values())) is None
+    # Reading megabytes takes longer than this graph, and is in no sample.
+    assert result["wall_ns"] > 2 * sum(result["samples_ns"])
+    with pytest.raises(harness.RunnerError, match="bad_request: `cold`"):
+        pair(trial, params | {"cold": 1})
+
+
 def test_the_budget_ends_at_an_even_number_of_samples(trial) -> None:
     trial.load(PURE, values())
     handle = trial.compile("eager")

@@ -119,9 +119,9 @@ json::object Describe() {
                        {"memory_bytes", device.memory_bytes}});
     if (device.kind == "cuda" && clocks.size() == 1) clocks.emplace_back("device");
   }
-  return {{"protocol", 1},   {"name", "torch"},    {"version", TORCH_VERSION},         {"build", BuildIdentity()},
-          {"fork", true},    {"methods", methods}, {"compilers", DescribeCompilers()}, {"devices", devices},
-          {"clocks", clocks}};
+  return {{"protocol", 1},      {"name", "torch"},     {"version", TORCH_VERSION}, {"build", BuildIdentity()},
+          {"fork", true},       {"cold_caches", true}, {"methods", methods},       {"compilers", DescribeCompilers()},
+          {"devices", devices}, {"clocks", clocks}};
 }
 
 int Session::Serve() {
@@ -204,6 +204,7 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   if (runner::UniqueFd lock = message.TakeFd("lock"); lock.valid()) lock_ = std::move(lock);
   compiled_.clear();
   loaded_.reset();
+  cold_.reset();
   at::set_num_threads(threads == 0 ? default_threads_ : static_cast<int>(threads));
 
   auto loaded = std::make_unique<Loaded>(*device);
@@ -308,6 +309,12 @@ Session::Json Session::Pair(const Json& params, runner::Message& message) {
   if (mutates && std::any_of(batch.begin(), batch.end(), [](int64_t calls) { return calls != 1; })) {
     Fail("bad_request", "the graph changes its parameters: `batch` must be 1");
   }
+  bool cold = false;
+  if (const json::value* given = params.if_contains("cold")) {
+    if (!given->is_bool()) Fail("bad_request", "`cold` is true or false");
+    cold = given->get_bool();
+  }
+  if (cold && cold_ == nullptr) cold_ = std::make_unique<ColdCaches>(loaded().device);
   const int64_t budget = Integer(params, "budget_ns", 0, 0, INT64_MAX);
   const int64_t keep = Integer(params, "keep", -1, 0, static_cast<int64_t>(order.size()) - 1);
   runner::UniqueFd file;
@@ -323,6 +330,7 @@ Session::Json Session::Pair(const Json& params, runner::Message& message) {
     if (budget > 0 && i % 2 == 0 && Since(start) >= budget) break;
     if (mutates) Restore(set);
     Seed();
+    if (cold) cold_->Sweep();
     Sample sample = Take(*arms[order[i]], inputs, batch[order[i]], loaded().device, timer);
     host_ns.push_back(sample.host_ns);
     device_ns.push_back(sample.device_ns);

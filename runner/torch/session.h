@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "runner/channel.h"
 #include "runner/torch/compiled.h"
+#include "runner/torch/device.h"
 #include "runner/torch/errors.h"
 #include "runner/torch/inputs.h"
 
@@ -57,7 +58,8 @@ class Session {
   void Seed() const;
 
   runner::Channel channel_;
-  runner::UniqueFd lock_;  // of the device, held as long as this process lives
+  std::unique_ptr<ColdCaches> cold_;  // made when first asked for
+  runner::UniqueFd lock_;             // of the device, held as long as this process lives
   std::unique_ptr<Loaded> loaded_;
   std::map<int64_t, std::unique_ptr<Compiled>> compiled_;
   int64_t last_handle_ = 0;

@@ -47,6 +47,7 @@ def description(fork: bool) -> dict[str, object]:
         "version": torch.__version__,
         "build": build(),
         "fork": fork,
+        "cold_caches": True,
         "methods": sorted({*session.METHODS, *(parent.METHODS if fork else ())}),
         "compilers": compilers.describe(cuda),
         "lowers": aot.describe(cuda, source()),

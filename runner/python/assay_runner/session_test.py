@@ -103,6 +103,17 @@ def test_one_trial_from_load_to_close(trial, values):
     assert trial.result("close") == {}
 
 
+def test_cold_caches(trial, values):
+    trial.load(LINEAR, values)
+    handle = trial.compile("eager-python")
+    request = {"handles": [handle], "set": "public", "order": [0] * 4, "batch": [1]}
+    cold = trial.result("pair", request | {"cold": True})
+    assert len(cold["samples_ns"]) == 4
+    # Reading megabytes takes longer than this graph, and is in no sample.
+    assert cold["wall_ns"] > 2 * sum(cold["samples_ns"])
+    assert "cold" in trial.error("pair", request | {"cold": "yes"})["message"]
+
+
 def test_every_sample_of_a_mutating_graph_starts_fresh(trial):
     values = {"x": torch.zeros(3), "w": torch.full((3,), 2.0)}
     assert trial.load(IN_PLACE, values)["mutated"] == ["x"]

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
+import pathlib
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy
 import torch
 
 
@@ -66,6 +70,62 @@ def clock(device: torch.device) -> HostClock | CudaClock:
     return CudaClock(device) if device.type == "cuda" else HostClock()
 
 
+_CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
+_DEVICE_BYTES = 512 << 20  # no accelerator's cache is half as large
+
+
+def cache_sizes(folder: pathlib.Path = _CACHES) -> tuple[int, int]:
+    """Bytes of the last-level cache and of a processor's own (level 2); 32 MiB and 1 MiB where the system does not tell."""
+    last, own = 0, 0
+    for cache in folder.glob("index*"):
+        kind, level, size = ((cache / name).read_text().strip() for name in ("type", "level", "size"))
+        if kind == "Instruction":
+            continue
+        unit = {"K": 1 << 10, "M": 1 << 20}.get(size[-1:], 1)
+        count = int(size.rstrip("KM")) * unit
+        last = max(last, count)
+        if level == "2":
+            own = count
+    return last or 32 << 20, own or 1 << 20
+
+
+class HostSweep:
+    """Empties the processors' caches as runner/cache_sweep.h does: each processor reads its share of a buffer of twice the last-level cache."""
+
+    def __init__(self, sizes: tuple[int, int] | None = None) -> None:
+        last, own = sizes or cache_sizes()
+        self._words = numpy.ones(min(2 * last, 4 << 30) // 8, dtype=numpy.uint64)
+        self._cpus = sorted(os.sched_getaffinity(0))
+        self._share = min(len(self._words), max(len(self._words) // len(self._cpus), 2 * own // 8))
+
+    def sweep(self) -> None:
+        threads = [threading.Thread(target=self._read, args=place) for place in enumerate(self._cpus)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _read(self, index: int, cpu: int) -> None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {cpu})  # of this thread
+        start = index * (len(self._words) // len(self._cpus))
+        for part in (self._words[start : start + self._share], self._words[: max(0, start + self._share - len(self._words))]):
+            part[::8].sum()  # one word of each line; other threads run meanwhile
+
+
+class DeviceSweep:
+    def __init__(self, device: torch.device) -> None:
+        self._buffer = torch.ones(_DEVICE_BYTES // 4, device=device)
+
+    def sweep(self) -> None:
+        self._buffer.sum()
+        torch.cuda.synchronize(self._buffer.device)
+
+
+def cold_caches(device: torch.device) -> HostSweep | DeviceSweep:
+    return DeviceSweep(device) if device.type == "cuda" else HostSweep()
+
+
 @dataclass
 class Arm:
     """One compiled form with its arguments."""
@@ -89,6 +149,7 @@ def sample(
     timer: HostClock | CudaClock,
     *,
     restore: Callable[[], None] | None,
+    sweep: Callable[[], None] | None = None,
     budget_ns: int = 0,
     keep: int | None = None,
 ) -> Samples:
@@ -101,6 +162,8 @@ def sample(
                 break
             if restore is not None:
                 restore()
+            if sweep is not None:
+                sweep()
             arm = arms[which]
             duration, device, result = timer.time(arm.call, arm.arguments, arm.batch)
             taken.samples_ns.append(duration)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import gc
+import threading
 
 import torch
 
@@ -48,3 +49,23 @@ def test_the_host_clock_calls_batch_times():
     calls = []
     duration, device, result = timing.HostClock().time(lambda x: calls.append(x) or x, (7,), 5)
     assert calls == [7] * 5 and result == 7 and duration > 0 and device == 0
+
+
+def test_caches_are_emptied_before_each_sample():
+    clock, done = FakeClock(), []
+    timing.sample(arms(), [0, 1], clock, restore=lambda: done.append("restore"), sweep=lambda: done.append(len(clock.calls)))
+    assert done == ["restore", 0, "restore", 1]  # last, so that restoring warms nothing
+
+
+def test_a_sweep_reads_twice_the_last_level(tmp_path):
+    for index, (kind, level, size) in enumerate([("Data", 1, "48K"), ("Instruction", 1, "64M"), ("Unified", 2, "1M"), ("Unified", 3, "4096K")]):
+        folder = tmp_path / f"index{index}"
+        folder.mkdir()
+        for name, text in (("type", kind), ("level", level), ("size", size)):
+            (folder / name).write_text(f"{text}\n")
+    assert timing.cache_sizes(tmp_path) == (4 << 20, 1 << 20)
+    assert timing.cache_sizes(tmp_path / "nowhere") == (32 << 20, 1 << 20)
+    before = threading.active_count()
+    sweep = timing.HostSweep((4 << 20, 1 << 20))
+    sweep.sweep()
+    assert sweep._words.nbytes == 8 << 20 and threading.active_count() == before
