@@ -21,7 +21,7 @@ struct EvaluateFlags {
   int threads = 0, processes = 0, priority = 0;
   double budget = 0, half_width = 0, load_timeout = 0, compile_timeout = 0, run_timeout = 0;
   uint64_t memory_limit = 0;
-  bool fresh = false, wait = false, strict = false, two_processes = false;
+  bool fresh = false, wait = false, strict = false, two_processes = false, reference = false;
 };
 
 std::string RandomKey() {
@@ -86,6 +86,7 @@ absl::StatusOr<v1::CreateEvaluationRequest> MakeRequest(const EvaluateFlags& fla
   policy.set_processes(flags.processes);
   policy.set_two_processes(flags.two_processes);
   policy.set_cache(flags.cache);
+  policy.set_reference_float64(flags.reference);
   policy.set_budget_seconds(flags.budget);
   policy.set_half_width(flags.half_width);
   policy.set_load_timeout_seconds(flags.load_timeout);
@@ -196,6 +197,8 @@ void AddEvaluate(CLI::App& app, Command& command) {
   sub->add_flag("--two-processes", flags->two_processes, "A process for each arm even where one could hold both");
   sub->add_option("--cache", flags->cache, "warm (the default), or cold: the caches are emptied before each timed call")
       ->check(CLI::IsMember({"warm", "cold"}));
+  sub->add_flag("--reference-float64", flags->reference,
+                "Run each graph in float64 as well, to say which side is wrong where they differ");
   sub->add_option("--load-timeout", flags->load_timeout, "Seconds")->check(AboveZero());
   sub->add_option("--compile-timeout", flags->compile_timeout, "Seconds")->check(AboveZero());
   sub->add_option("--run-timeout", flags->run_timeout, "Seconds a call")->check(AboveZero());

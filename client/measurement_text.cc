@@ -113,6 +113,23 @@ std::string TimingText(const v1::Timing& timing, bool cold) {
   return text + (table.rows() > 0 ? Indented(table.Text()) : "");
 }
 
+std::string ReferenceText(const v1::Reference& reference) {
+  if (!reference.failure().empty()) return "reference   none in float64: " + reference.failure() + "\n";
+  const auto side = [](const v1::ReferenceArm& arm) {
+    const std::string off = fmt::format("t* {}, off by {:.3g} at most, {:.3g} on average", CriticalT(arm.critical_t()),
+                                        arm.max_abs_diff(), arm.mean_abs_diff());
+    return arm.outcome_class() == v1::CORRECT ? off : ClassWord(arm.outcome_class()) + ", " + off;
+  };
+  const v1::ReferenceArm &baseline = reference.baseline(), &candidate = reference.candidate();
+  const bool same = baseline.critical_t() == candidate.critical_t();
+  return fmt::format("reference   in float64, by runner {}: {}\n            baseline {}\n            candidate {}\n",
+                     reference.runner(),
+                     same                                             ? "both are equally far off"
+                     : candidate.critical_t() > baseline.critical_t() ? "the candidate is farther off"
+                                                                      : "the baseline is farther off",
+                     side(baseline), side(candidate));
+}
+
 std::string ComparisonsText(const v1::Measurement& m) {
   Table table({{"INPUTS"},
                {"OUTPUT", true},
@@ -188,6 +205,7 @@ std::string MeasurementText(const v1::Measurement& m) {
   if (m.has_baseline()) text += ArmText("baseline", m.baseline());
   if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing(), m.policy().cache() == "cold");
   if (!m.comparisons().empty()) text += ComparisonsText(m);
+  if (m.has_reference()) text += ReferenceText(m.reference());
   if (!m.phases().empty()) text += PhasesText(m);
   text += fmt::format("replay      {}, secret seed {}\n", m.replay(), m.secret_seed().empty() ? "–" : m.secret_seed());
   if (!m.environment().fields().empty())

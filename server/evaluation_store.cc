@@ -158,6 +158,8 @@ v1::Outcome OutcomeOf(const pqxx::row& row) {
   if (!row[18].is_null()) out.set_log_error(row[18].as<double>());
   out.set_degeneracy(DegeneracyFromName(row[19].c_str()));
   out.set_replay(row[20].c_str());
+  if (!row[21].is_null()) out.set_reference_baseline_t(Number(row[21]));
+  if (!row[22].is_null()) out.set_reference_candidate_t(Number(row[22]));
   return out;
 }
 
@@ -297,7 +299,8 @@ absl::Status ListOutcomes(Transaction& transaction, const v1::ListOutcomesReques
            Cat("SELECT o.position, s.name, coalesce(o.graph_hash, ''), o.outcome_class, o.detail, o.message, "
                "o.critical_t, o.log_speedup, o.log_low, o.log_high, o.candidate_ns, o.baseline_ns, o.compile_ns, "
                "o.unstable, o.self_reported, o.degenerate, o.measurement_id, coalesce(g.structure, ''), o.log_error, "
-               "o.degeneracy, o.replay FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
+               "o.degeneracy, o.replay, o.reference_baseline_t, o.reference_candidate_t "
+               "FROM outcomes o JOIN evaluations e ON e.id = o.evaluation_id "
                "JOIN suite_graphs s ON s.suite_id = e.suite_id AND s.position = o.position "
                "LEFT JOIN graphs g ON g.hash = o.graph_hash WHERE o.evaluation_id = $1 AND o.position > $2 ",
                request.without_degenerate() ? Cat("AND NOT ", kIsDegenerate) : "", " ORDER BY o.position LIMIT $3"),

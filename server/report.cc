@@ -145,7 +145,7 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
                    const std::vector<int64_t>& measurements) {
   ArrayParameter trials, fences, evaluations, positions, graphs, ids, classes, details, messages, critical, speedups,
       lows, highs, errors, candidates, baselines, compiles, unstable, self_reported, degenerate, environments, models,
-      replays, degeneracies;
+      replays, degeneracies, baseline_references, candidate_references;
   for (size_t i = 0; i < accepted.size(); ++i) {
     const v1::Measurement& measurement = *accepted[i].measurement;
     const TrialRow& trial = accepted[i].trial;
@@ -181,24 +181,30 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
     models.Add(accepted[i].device_model);
     replays.Add(ReplayName(measurement.policy().replay()));
     degeneracies.Add(DegeneracyName(measurement.degeneracy()));
+    const v1::Reference& reference = measurement.reference();
+    const bool referred = reference.has_baseline() && reference.has_candidate();
+    AddOptional(baseline_references, referred, reference.baseline().critical_t());
+    AddOptional(candidate_references, referred, reference.candidate().critical_t());
   }
   transaction.exec_params(
       "INSERT INTO outcomes (trial_id, fence, evaluation_id, position, graph_hash, measurement_id, outcome_class, "
       "detail, message, "
       "critical_t, log_speedup, log_low, log_high, log_error, candidate_ns, baseline_ns, compile_ns, unstable, "
       "self_reported, "
-      "degenerate, environment_hash, device_model, replay, degeneracy) SELECT * FROM unnest($1::bigint[], "
+      "degenerate, environment_hash, device_model, replay, degeneracy, reference_baseline_t, "
+      "reference_candidate_t) SELECT * FROM unnest($1::bigint[], "
       "$2::bigint[], $3::bigint[], "
       "$4::int[], "
       "$5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::float8[], $11::float8[], $12::float8[], "
       "$13::float8[], "
       "$14::float8[], $15::float8[], $16::float8[], $17::bigint[], $18::boolean[], $19::boolean[], $20::boolean[], "
       "$21::text[], "
-      "$22::text[], $23::text[], $24::text[])",
+      "$22::text[], $23::text[], $24::text[], $25::float8[], $26::float8[])",
       trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), ids.str(), classes.str(),
       details.str(), messages.str(), critical.str(), speedups.str(), lows.str(), highs.str(), errors.str(),
       candidates.str(), baselines.str(), compiles.str(), unstable.str(), self_reported.str(), degenerate.str(),
-      environments.str(), models.str(), replays.str(), degeneracies.str());
+      environments.str(), models.str(), replays.str(), degeneracies.str(),
+      baseline_references.str(), candidate_references.str());
   transaction.exec_params("DELETE FROM trials WHERE id = ANY($1::bigint[])", trials.str());
 }
 

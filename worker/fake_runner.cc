@@ -62,6 +62,7 @@ json::object Describe(bool fork) {
       {"build", "test"},
       {"fork", fork},
       {"cold_caches", true},
+      {"reference", "eager"},
       {"methods", json::array{"describe", "load", "inputs", "compile", "run", "pair", "artifact", "release", "close"}},
       {"compilers", compilers},
       {"devices", {{{"kind", "cpu"}, {"id", "cpu"}, {"model", "test"}, {"uuid", "fake-cpu"}, {"memory_bytes", 0}}}},
@@ -153,8 +154,15 @@ class Server {
       error_ = "load_fail";
       return {};
     }
+    if (method == "load")
+      wide_ = params.contains("default_dtype") && params.at("default_dtype").as_string() == "float64";
     for (const auto& entry : layout->entries) {
-      if (entry.spec.dtype != graph::DType::kFloat32) continue;
+      if (wide_ && entry.spec.dtype == graph::DType::kFloat64) {
+        std::vector<double> values(entry.bytes / sizeof(double));
+        memcpy(values.data(), bytes.data() + entry.offset, entry.bytes);
+        tensors[entry.spec.name].assign(values.begin(), values.end());
+      }
+      if (wide_ || entry.spec.dtype != graph::DType::kFloat32) continue;
       std::vector<float> values(entry.bytes / sizeof(float));
       memcpy(values.data(), bytes.data() + entry.offset, entry.bytes);
       tensors[entry.spec.name] = std::move(values);
@@ -282,12 +290,20 @@ class Server {
   void Write(const runner::UniqueFd& fd, const std::string& trick) {
     std::vector<graph::TensorSpec> specs;
     std::vector<std::span<const std::byte>> data;
+    std::vector<std::vector<double>> wide;
+    wide.reserve(outputs_.size());
     for (size_t i = 0; i < outputs_.size(); ++i) {
       graph::TensorSpec spec{std::to_string(i), graph::DType::kFloat32, {static_cast<int64_t>(outputs_[i].size())}};
       if (trick == "wrong-dtype") spec.dtype = graph::DType::kInt32;
       if (trick == "wrong-shape") spec.shape.push_back(1);
+      if (wide_) spec.dtype = graph::DType::kFloat64;
       specs.push_back(spec);
-      data.push_back(std::as_bytes(std::span(outputs_[i])));
+      if (wide_) {
+        wide.emplace_back(outputs_[i].begin(), outputs_[i].end());
+        data.push_back(std::as_bytes(std::span(wide.back())));
+      } else {
+        data.push_back(std::as_bytes(std::span(outputs_[i])));
+      }
     }
     if (trick == "no-output") return;
     if (trick == "no-tensors") {
@@ -393,6 +409,7 @@ class Server {
   bool fork_;
   std::string trick_;  // where the options name none
   bool lowers_, lowered_ = false;
+  bool wide_ = false;  // computes in float64
   bool wrong_id_ = false;
   std::string error_;
   runner::UniqueFd lock_;

@@ -111,6 +111,7 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
   }
   offer.set_compiles_only(!methods.contains("run"));
   runner.pairs = methods.contains("pair");
+  runner.reference = TextOf(description, "reference");
   const json::value* colds = description.if_contains("cold_caches");
   runner.colds = colds != nullptr && colds->is_bool() && colds->get_bool();
   runner.lowers = methods.contains("lower");

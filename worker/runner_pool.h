@@ -25,9 +25,10 @@ struct KnownRunner {
   v1::Runner offer;
   std::vector<v1::Device> devices;
   bool forks = false;
-  bool pairs = false;                             // has `pair`
-  bool colds = false;                             // its `pair` can empty the caches before each sample
-  bool lowers = false;                            // has `lower`, for its own compilers
+  bool pairs = false;     // has `pair`
+  std::string reference;  // its compiler that runs graphs in float64 as a reference; empty: none
+  bool colds = false;     // its `pair` can empty the caches before each sample
+  bool lowers = false;    // has `lower`, for its own compilers
   std::map<std::string, std::string> lowered_by;  // compilers that another runner lowers for: its name
   std::vector<v1::Compiler> lowers_for;           // compilers of other runners that it lowers for
   std::vector<std::string> graphs;                // kinds that it takes: "torch", "stablehlo"

@@ -16,6 +16,7 @@
 #include "worker/device_lock.h"
 #include "worker/input_set.h"
 #include "worker/output_check.h"
+#include "worker/reference.h"
 #include "worker/scheduling.h"
 #include "worker/timing.h"
 #include "worker/trial_arm.h"
@@ -159,6 +160,7 @@ class Trial {
       told.set_processes(policy_.processes);
       told.set_two_processes(asked.two_processes());
       told.set_cache(cold_ ? "cold" : "warm");
+      told.set_reference_float64(asked.reference_float64());
       told.set_run_timeout_seconds(limits_.run_seconds);
     }
     told.set_memory_limit_bytes(memory_limit_);
@@ -407,7 +409,9 @@ class Trial {
         return Fail(arm, v1::RUNTIME_FAIL, *failure);
       }
     }
-    if (!CompareOutputs()) return false;
+    const bool right = CompareOutputs();
+    if (assignment_.policy().reference_float64() && m_.outcome_class() != v1::INFRASTRUCTURE) RunFloat64();
+    if (!right) return false;
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       Focus(arm);
       if (auto failure = steps_.FetchArtifacts(arms_[arm])) return Fail(arm, v1::RUNTIME_FAIL, *failure);
@@ -441,6 +445,24 @@ class Trial {
     if (!StartProcesses() || !LoadAndCompile(kBaselineArm) || !LoadAndCompile(kCandidateArm)) return false;
     for (const int arm : {kBaselineArm, kCandidateArm}) arms_[arm].told = told[arm];
     return true;
+  }
+
+  // Says which side is wrong, or how far off both are; changes no outcome.
+  void RunFloat64() {
+    *m_.mutable_reference() = RunReference({context_.pool,
+                                            context_.runners,
+                                            arms_[kBaselineArm].runner,
+                                            graph_,
+                                            assignment_.graph_hash(),
+                                            context_.device,
+                                            *inputs_,
+                                            limits_,
+                                            context_.lowered,
+                                            memory_limit_,
+                                            lock_.get(),
+                                            HarnessThreads(),
+                                            {&arms_[kBaselineArm].outputs, &arms_[kCandidateArm].outputs}},
+                                           phases_, stop_);
   }
 
   // Compares both sets. False where the candidate's outputs are wrong.

@@ -76,8 +76,10 @@ void TellProgram(const json::object& result, v1::Arm& told) {
 
 Outcome<Reply> ArmSteps::RequestLoad(RunnerProcess& process, const json::object& graph, const std::string& device,
                                      int public_set, int lock) {
-  return process.Call("load", {{"graph", graph}, {"device", device}, {"threads", limits_.threads}},
-                      {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds), stop_);
+  json::object params = {{"graph", graph}, {"device", device}, {"threads", limits_.threads}};
+  if (!limits_.default_dtype.empty()) params["default_dtype"] = limits_.default_dtype;
+  return process.Call("load", std::move(params), {{"tensors", public_set}, {"lock", lock}},
+                      After(limits_.load_seconds), stop_);
 }
 
 std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& graph, const std::string& device,

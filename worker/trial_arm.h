@@ -33,6 +33,7 @@ struct ArmLimits {
   double load_seconds = 0, compile_seconds = 0, run_seconds = 0;
   int threads = 0;
   int64_t output_bytes = 0;
+  std::string default_dtype = {};  // of tensors that a graph makes without naming one; empty: the runner's own
 };
 
 struct TrialArm {

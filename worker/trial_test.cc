@@ -312,6 +312,39 @@ TEST_F(TrialTest, WhatCannotBeLoweredIsACompileFailure) {
       << "what was kept of a failure";
 }
 
+TEST_F(TrialTest, AFloat64ReferenceSaysWhichSideIsWrong) {
+  AddRunner("default", {});
+  v1::Assignment assignment = Assign("nearly");
+  EXPECT_FALSE(Measure(assignment).has_reference());
+  assignment.mutable_policy()->set_reference_float64(true);
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), v1::CORRECT) << m.message();
+  EXPECT_TRUE(m.policy().reference_float64());
+  ASSERT_EQ(m.reference().failure(), "");
+  EXPECT_EQ(m.reference().runner(), "fake");
+  EXPECT_EQ(m.reference().baseline().critical_t(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(m.reference().candidate().critical_t(), m.critical_t()) << "the baseline is exact";
+  EXPECT_GT(m.reference().candidate().max_abs_diff(), 0);
+  EXPECT_THAT(PhaseNames(m), testing::IsSupersetOf({"load.reference", "compile.reference", "run.reference", "timing"}));
+
+  // Where the outputs differ it is what one wants to know, and the outcome stays.
+  assignment = Assign("none", "default", "nan");
+  assignment.mutable_policy()->set_reference_float64(true);
+  const v1::Measurement wrong = Measure(assignment);
+  EXPECT_EQ(wrong.outcome_class(), v1::NAN_MISMATCH);
+  EXPECT_EQ(wrong.failed_phase(), "compare");
+  EXPECT_EQ(wrong.reference().baseline().outcome_class(), v1::NAN_MISMATCH) << "here the baseline is wrong";
+  EXPECT_EQ(wrong.reference().candidate().outcome_class(), v1::CORRECT);
+
+  // Other outputs than a narrower run's: no reference, and the reason.
+  assignment = Assign("wrong-dtype");
+  assignment.mutable_policy()->set_reference_float64(true);
+  const v1::Measurement other = Measure(assignment);
+  EXPECT_EQ(other.outcome_class(), v1::TYPE_MISMATCH);
+  EXPECT_THAT(other.reference().failure(), HasSubstr("another dtype or shape"));
+  EXPECT_FALSE(other.reference().has_baseline());
+}
+
 TEST_F(TrialTest, ColdCachesAreAskedForBeforeEachTimedCall) {
   AddRunner("default", {});
   AddRunner("reporting", {}, /*trusted=*/false);

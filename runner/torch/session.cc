@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/DefaultDtype.h>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -119,9 +120,17 @@ json::object Describe() {
                        {"memory_bytes", device.memory_bytes}});
     if (device.kind == "cuda" && clocks.size() == 1) clocks.emplace_back("device");
   }
-  return {{"protocol", 1},      {"name", "torch"},     {"version", TORCH_VERSION}, {"build", BuildIdentity()},
-          {"fork", true},       {"cold_caches", true}, {"methods", methods},       {"compilers", DescribeCompilers()},
-          {"devices", devices}, {"clocks", clocks}};
+  return {{"protocol", 1},
+          {"name", "torch"},
+          {"version", TORCH_VERSION},
+          {"build", BuildIdentity()},
+          {"fork", true},
+          {"cold_caches", true},
+          {"reference", "eager"},
+          {"methods", methods},
+          {"compilers", DescribeCompilers()},
+          {"devices", devices},
+          {"clocks", clocks}};
 }
 
 int Session::Serve() {
@@ -198,6 +207,8 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   if (!graph_value.is_object()) Fail("bad_request", "`graph` is no object");
   const std::string model = String(graph_value.get_object(), "model");
   const int64_t threads = Integer(params, "threads", 0, 0, 4096);
+  const std::string dtype = params.contains("default_dtype") ? String(params, "default_dtype") : "float32";
+  if (dtype != "float32" && dtype != "float64") Fail("bad_request", "`default_dtype` is float32 or float64");
   absl::StatusOr<c10::Device> device = FindDevice(String(params, "device"));
   Check(device.status(), "unsupported");
   runner::UniqueFd tensors = Descriptor(message, "tensors");
@@ -205,6 +216,7 @@ Session::Json Session::Load(const Json& params, runner::Message& message) {
   compiled_.clear();
   loaded_.reset();
   cold_.reset();
+  c10::set_default_dtype(caffe2::TypeMeta::fromScalarType(dtype == "float64" ? at::kDouble : at::kFloat));
   at::set_num_threads(threads == 0 ? default_threads_ : static_cast<int>(threads));
 
   auto loaded = std::make_unique<Loaded>(*device);

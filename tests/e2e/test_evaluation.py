@@ -148,6 +148,25 @@ def test_the_leaderboard_ranks_what_has_one_baseline(assay, evaluations):
     assert "S(0)" in text and "torchscript" in text and "inductor" in text
 
 
+def test_cold_caches_and_a_float64_reference(assay, few, evaluations):
+    cold = assay.json("evaluate", "--suite", few, "--target", "torchscript", "--policy", "sweep", "--cache", "cold", "--reference-float64", "--wait")
+    assert cold["policy"]["cache"] == "cold" and cold["policy"]["referenceFloat64"]
+    assert evaluations["torchscript"]["policy"]["cache"] == "warm"
+    for outcome in assay.json("results", cold["id"])["outcomes"]:
+        assert outcome["outcomeClass"] == "CORRECT", outcome
+        (measurement,) = assay.json("show", cold["id"], outcome["graph"])["measurements"]
+        timing, reference = measurement["timing"], measurement["reference"]
+        assert timing["callsPerSampleBaseline"] == timing["callsPerSampleCandidate"] == 1
+        assert not reference.get("failure"), reference
+        for side in ("baseline", "candidate"):
+            assert outcome[f"reference{side.title()}T"] == reference[side]["criticalT"]
+            assert reference[side]["outcomeClass"] == "CORRECT"
+    text = assay.run("show", cold["id"], "mlp").stdout
+    assert ", cold caches" in text and "in float64, by runner torch" in text
+    cohorts = {e["evaluation"]["id"]: s["cohort"] for s in assay.json("leaderboard", "--suite", "few")["sections"] for e in s["entries"]}
+    assert cohorts[cold["id"]] == cohorts[evaluations["torchscript"]["id"]] + ", cold caches"
+
+
 def test_the_curve_agrees_with_the_leaderboard(assay, evaluations):
     evaluation = evaluations["torchscript"]
     curve = assay.json("curve", evaluation["id"])

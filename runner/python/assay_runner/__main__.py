@@ -48,6 +48,7 @@ def description(fork: bool) -> dict[str, object]:
         "build": build(),
         "fork": fork,
         "cold_caches": True,
+        "reference": compilers.EAGER,
         "methods": sorted({*session.METHODS, *(parent.METHODS if fork else ())}),
         "compilers": compilers.describe(cuda),
         "lowers": aot.describe(cuda, source()),

@@ -105,6 +105,10 @@ class Session:
         threads = parameter(params, "threads", int, 0)
         if not 0 <= threads <= 4096:
             raise RunnerError(BAD_REQUEST, f"`threads` is {threads}")
+        dtype = parameter(params, "default_dtype", str, "float32")
+        if dtype not in ("float32", "float64"):
+            raise RunnerError(BAD_REQUEST, "`default_dtype` is float32 or float64")
+        torch.set_default_dtype(getattr(torch, dtype))
         torch.set_num_threads(threads or self._threads)
         self._graph = self._cold = None
         self._compiled.clear()
