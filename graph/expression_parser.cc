@@ -73,6 +73,22 @@ bool ExpressionParser::Enter(int depth) {
                          Cat("brackets nest deeper than the limit of ", limits_.depth));
 }
 
+template <typename T>
+T* ExpressionParser::Grow(std::vector<T>& items) {
+  if (items.size() == items.capacity()) {
+    const size_t capacity = std::max<size_t>(1, 2 * items.capacity());
+    if (capacity * sizeof(T) > memory_) {
+      lexer_.FailWith(absl::StatusCode::kResourceExhausted, lexer_.token(),
+                      Cat("the operations and arguments up to here take more memory than the limit of ",
+                          limits_.memory_factor, " times the text and ", limits_.memory_floor, " bytes"));
+      return nullptr;
+    }
+    memory_ -= capacity * sizeof(T);
+    items.reserve(capacity);
+  }
+  return &items.emplace_back();
+}
+
 bool ExpressionParser::Lookup(const Token& name, int32_t* value) {
   const auto it = names.find(name.text);
   if (it == names.end()) {
@@ -95,12 +111,13 @@ bool ExpressionParser::Add(Expression&& expression, int32_t* result) {
     Fits(*expression.callee, expression.positional.size(), expression.keyword, &why);
     return lexer_.FailAt(expression.at, why);
   }
-  Operation& operation = graph.operations.emplace_back();
-  operation.callee = expression.callee;
-  operation.positional = std::move(expression.positional);
-  operation.keyword = std::move(expression.keyword);
-  operation.location = {expression.at.line, expression.at.column};
-  if (result != nullptr) *result = operation.result = graph.value_count++;
+  Operation* operation = Grow(graph.operations);
+  if (operation == nullptr) return false;
+  operation->callee = expression.callee;
+  operation->positional = std::move(expression.positional);
+  operation->keyword = std::move(expression.keyword);
+  operation->location = {expression.at.line, expression.at.column};
+  if (result != nullptr) *result = operation->result = graph.value_count++;
   return true;
 }
 
@@ -184,7 +201,7 @@ bool ExpressionParser::ParseParenthesised(Expression* out, int depth) {
     while (lexer_.Is(Op(","))) {
       lexer_.Advance();
       if (lexer_.Is(Op(")"))) break;
-      if (!ParseArgument(&tuple.items.emplace_back(), depth + 1)) return false;
+      if (!ParseArgument(Grow(tuple.items), depth + 1)) return false;
     }
   }
   if (!lexer_.Take(Op(")"), "',' or ')'")) return false;
@@ -199,7 +216,7 @@ bool ExpressionParser::ParseList(Expression* out, int depth) {
   do {
     lexer_.Advance();
     if (lexer_.Is(Op("]"))) break;
-    if (!ParseArgument(&list.items.emplace_back(), depth + 1)) return false;
+    if (!ParseArgument(Grow(list.items), depth + 1)) return false;
   } while (lexer_.Is(Op(",")));
   if (!lexer_.Take(Op("]"), "',' or ']'")) return false;
   *out = Value({std::move(list)}, at);
@@ -289,7 +306,7 @@ bool ExpressionParser::ParseName(Expression* out, int depth) {
   *out = Value({ValueRef{value}}, at);
   if (!lexer_.Is(Op("["))) return true;
   out->callee = TheOperators().getitem;
-  return ParseIndex(&out->positional.emplace_back(), depth);
+  return ParseIndex(Grow(out->positional), depth);
 }
 
 bool ExpressionParser::ParseTorchName(Expression* out, int depth) {
@@ -320,7 +337,7 @@ bool ExpressionParser::ParseCall(const Callee* callee, const Token& at, Expressi
     const Token name = lexer_.token();
     if (!lexer_.IsTarget()) {
       if (!out->keyword.empty()) return lexer_.Fail("a positional argument may not follow a keyword argument");
-      if (!ParseArgument(&out->positional.emplace_back(), depth + 1)) return false;
+      if (!ParseArgument(Grow(out->positional), depth + 1)) return false;
       continue;
     }
     for (const KeywordArgument& earlier : out->keyword) {
@@ -330,12 +347,13 @@ bool ExpressionParser::ParseCall(const Callee* callee, const Token& at, Expressi
     }
     lexer_.Advance();
     lexer_.Advance();
-    KeywordArgument& keyword = out->keyword.emplace_back();
-    keyword.name = name.text;
-    if (!ParseArgument(&keyword.value, depth + 1)) return false;
+    KeywordArgument* keyword = Grow(out->keyword);
+    if (keyword == nullptr) return false;
+    keyword->name = name.text;
+    if (!ParseArgument(&keyword->value, depth + 1)) return false;
     // A device's name is a placeholder like device(…).
-    if (keyword.name == "device" && std::holds_alternative<std::string>(keyword.value.v)) {
-      keyword.value.v = DevicePlaceholder{};
+    if (keyword->name == "device" && std::holds_alternative<std::string>(keyword->value.v)) {
+      keyword->value.v = DevicePlaceholder{};
     }
   } while (lexer_.Is(Op(",")));
   return lexer_.Take(Op(")"), "',' or ')'");
@@ -352,7 +370,7 @@ bool ExpressionParser::ParseIndex(Argument* out, int depth) {
     while (lexer_.Is(Op(","))) {
       lexer_.Advance();
       if (lexer_.Is(Op("]"))) break;
-      if (!ParseArgument(&tuple.items.emplace_back(), depth + 1)) return false;
+      if (!ParseArgument(Grow(tuple.items), depth + 1)) return false;
     }
     out->v = std::move(tuple);
   }
@@ -360,6 +378,7 @@ bool ExpressionParser::ParseIndex(Argument* out, int depth) {
 }
 
 bool ExpressionParser::ParseArgument(Argument* out, int depth) {
+  if (out == nullptr) return false;  // Grow() failed
   Expression expression;
   if (!ParsePrimary(&expression, depth)) return false;
   if (!expression.is_value()) {
@@ -377,10 +396,10 @@ bool ExpressionParser::ParseSlice(Expression* out, int depth) {
     lexer_.Advance();
     if (lexer_.Is(Op(")"))) break;
     const Token item = lexer_.token();
-    Argument& argument = slice.items.emplace_back();
-    if (!ParseArgument(&argument, depth + 1)) return false;
-    if (!std::holds_alternative<NoneLiteral>(argument.v) && !std::holds_alternative<int64_t>(argument.v) &&
-        !std::holds_alternative<ValueRef>(argument.v)) {
+    Argument* argument = Grow(slice.items);
+    if (!ParseArgument(argument, depth + 1)) return false;
+    if (!std::holds_alternative<NoneLiteral>(argument->v) && !std::holds_alternative<int64_t>(argument->v) &&
+        !std::holds_alternative<ValueRef>(argument->v)) {
       return lexer_.FailAt(item, "expected None, an integer or a name in slice(…)");
     }
   } while (lexer_.Is(Op(",")));

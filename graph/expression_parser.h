@@ -27,7 +27,9 @@ struct Expression {
 
 class ExpressionParser {
  public:
-  ExpressionParser(Lexer& lexer, const Limits& limits) : lexer_(lexer), limits_(limits) {}
+  // `text_bytes` is the size of the text behind `lexer`.
+  ExpressionParser(Lexer& lexer, const Limits& limits, size_t text_bytes)
+      : lexer_(lexer), limits_(limits), memory_(limits.memory_floor + limits.memory_factor * text_bytes) {}
 
   static constexpr int32_t kFreed = -1;
   // What each name is bound to: a value number, or kFreed after it was set to None.
@@ -55,10 +57,14 @@ class ExpressionParser {
   bool ParseDevice(Expression* out, int depth);
   bool NumberToken(bool negative, Argument* out);
   bool Enter(int depth);
+  // Adds an item, or fails where the text describes more than Limits allows it.
+  template <typename T>
+  T* Grow(std::vector<T>& items);
   bool UnknownCallee(const Token& at, std::string_view name, CalleeKind kind);
 
   Lexer& lexer_;
   const Limits& limits_;
+  size_t memory_;  // what operations and their arguments may still take
 };
 
 // The operators of statements, which the callee table has as rows.

@@ -38,9 +38,9 @@ absl::Status ReadText(const boost::json::object& object, const char* key, std::s
 }  // namespace
 
 absl::StatusOr<SampleInfo> ParseInfoFile(std::string_view text, const Limits& limits) {
-  if (text.size() > limits.file_bytes) {
+  if (text.size() > limits.info_bytes) {
     return Refusal(absl::StatusCode::kResourceExhausted, kFile, 0, 0,
-                   Cat("the file has ", text.size(), " bytes, more than the limit of ", limits.file_bytes));
+                   Cat("the file has ", text.size(), " bytes, more than the limit of ", limits.info_bytes));
   }
   boost::json::parse_options options;
   options.max_depth = limits.depth;

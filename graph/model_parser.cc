@@ -31,7 +31,7 @@ bool Contains(const auto& names, std::string_view name) {
 class ModelParser {
  public:
   ModelParser(std::string_view text, const Limits& limits, std::vector<Location>* locations)
-      : lexer_(text, kModelFile), limits_(limits), locations_(locations) {}
+      : lexer_(text, kModelFile), limits_(limits), locations_(locations), parser_(lexer_, limits, text.size()) {}
 
   absl::StatusOr<Graph> Run() {
     lexer_.Advance();
@@ -58,7 +58,7 @@ class ModelParser {
   Lexer lexer_;
   const Limits& limits_;
   std::vector<Location>* locations_;
-  ExpressionParser parser_{lexer_, limits_};
+  ExpressionParser parser_;
   bool returned_ = false;
   int body_column_ = 0;
 };

@@ -29,8 +29,13 @@ struct Sample {
 struct Limits {
   size_t file_bytes = 64u << 20;
   size_t line_bytes = 1u << 20;
+  size_t info_bytes = 1u << 20;  // of graph_net.json
   int depth = 16;  // nesting of (), [] and calls
   size_t operations = 1u << 20;
+  // Of the operations of a text and their arguments, in bytes allocated: the factor times the text and the floor. What
+  // compilers write takes a fraction of it; `[0,0,0,…]` would take 60 times its text.
+  size_t memory_factor = 8;
+  size_t memory_floor = 4u << 20;
   size_t parameters = 1u << 16;
   int rank = 32;
   int64_t tensor_bytes = int64_t{64} << 30;  // of one tensor

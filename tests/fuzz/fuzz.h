@@ -21,8 +21,8 @@ inline void Require(bool condition, std::string_view what) {
 size_t PeakMemory(const std::function<void()>& work);
 
 // Two bytes of text (`0,`) make an argument of 40 bytes, or a JSON value of 24, in a vector that doubles as it grows,
-// and while it is moved to its new place the old one is there too: 60 times the text is reached, no more may be. Text
-// as compilers write it takes less than ten times (tests/bench/parse_bench.cc shows how much).
+// and while it is moved to its new place the old one is there too: 60 times the text is reached by texts as short as a
+// fuzzer's, no more may be. Longer ones are held to ten times (graph::Limits, tests/bench/parse_memory_test.cc).
 inline constexpr size_t kMemoryFactor = 64;
 inline constexpr size_t kMemorySlack = 64 << 10;  // messages, tables that are made at the first call
 
