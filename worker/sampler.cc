@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fmt/format.h"
 
@@ -225,6 +226,8 @@ class SwitchingSampler : public Sampler {
     if (samples.contradiction.empty()) samples.contradiction = Contradiction(reply->ns, reply->request_ns);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
     samples.ns.insert(samples.ns.end(), reply->ns.begin() + discarded, reply->ns.end());
+    samples.uncounted_ns[run.arm] +=
+        reply->request_ns - std::accumulate(reply->ns.begin() + discarded, reply->ns.end(), int64_t{0});
     samples.recompiles += reply->recompiles;
     if (run.keep >= 0) samples.kept = *std::move(file);
     return std::nullopt;
@@ -247,6 +250,7 @@ class SwitchingSampler : public Sampler {
       samples.calls_ns += sum;
       samples.request_ns += sum;
       if (i >= 0) samples.ns.push_back(sum);
+      if (i < 0) samples.uncounted_ns[run.arm] += sum;
       if (i >= 0 && i == run.keep) samples.kept = std::move(last);
     }
     return std::nullopt;

@@ -135,10 +135,10 @@ CpuTime CpuTimeOf(const std::vector<pid_t>& processes, const fs::path& proc) {
   return time;
 }
 
-double WaitedShare(const CpuTime& before, const CpuTime& after) {
+double WaitedShare(const CpuTime& before, const CpuTime& after, int64_t elsewhere_ns) {
   // A thread that ended in between takes its times along.
   const auto ran = static_cast<double>(std::max<int64_t>(0, after.ran_ns - before.ran_ns));
-  const auto waited = static_cast<double>(std::max<int64_t>(0, after.waited_ns - before.waited_ns));
+  const auto waited = static_cast<double>(std::max<int64_t>(0, after.waited_ns - before.waited_ns - elsewhere_ns));
   return waited == 0 ? 0 : waited / (ran + waited);
 }
 

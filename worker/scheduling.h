@@ -24,12 +24,14 @@ struct CpuTime {
 // Zero where the system does not tell (a kernel without schedstats).
 CpuTime CpuTimeOf(const std::vector<pid_t>& processes, const std::filesystem::path& proc = "/proc");
 
-// The share of the time between two readings, in which the threads could run, that they waited: 0 to 1.
-double WaitedShare(const CpuTime& before, const CpuTime& after);
+// The share of the time between two readings, in which the threads could run, that they waited: 0 to 1. `elsewhere_ns`
+// of the waiting is not meant.
+double WaitedShare(const CpuTime& before, const CpuTime& after, int64_t elsewhere_ns = 0);
 
 // What unequal waiting adds to the log speed-up (baseline / candidate) of arms that have a process each, as far as
 // times grow by it. The estimate is of medians, which bear interruptions; but on a crowded machine the scheduler may
-// keep one of the two behind a busy neighbour all the time, and no statistics of the samples shows that.
+// keep one of the two behind a busy neighbour all the time, and no statistics of the samples shows that. Waiting that
+// the median does not show (TimingResult::unshown_ns) is no part of the shares.
 double WaitingBias(double baseline_share, double candidate_share);
 // A bias that is too large for an estimate to be believed; below it is what interruptions make of equal arms.
 inline constexpr double kSeriousBias = 0.2;

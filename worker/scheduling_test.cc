@@ -103,6 +103,8 @@ TEST(WaitedShareTest, IsTheShareOfTheTimeInWhichThreadsCouldRun) {
   EXPECT_DOUBLE_EQ(WaitedShare({100, 10}, {175, 35}), 0.25);
   EXPECT_EQ(WaitedShare({100, 10}, {100, 10}), 0);
   EXPECT_EQ(WaitedShare({100, 10}, {50, 5}), 0);  // threads ended
+  EXPECT_DOUBLE_EQ(WaitedShare({100, 10}, {175, 135}, 100), 0.25);
+  EXPECT_EQ(WaitedShare({100, 10}, {175, 135}, 1000), 0);
 }
 
 TEST(WaitingBiasTest, IsWhatWaitingAddsToTheLogSpeedUp) {

@@ -32,6 +32,14 @@ double NewestMedian(const std::vector<double>& seconds, int window) {
   return measure::Median(std::span<const double>(seconds).last(n));
 }
 
+// What samples took longer than their median, in sum.
+int64_t ExcessNs(const std::vector<int64_t>& ns) {
+  const double median = measure::Median(std::vector<double>(ns.begin(), ns.end()));
+  double sum = 0;
+  for (const int64_t one : ns) sum += std::max(0.0, static_cast<double>(one) - median);
+  return static_cast<int64_t>(sum);
+}
+
 // A sample of the candidate, chosen at random; -1 where there is none.
 int ChooseChecked(const std::vector<int>& order, measure::Random& random) {
   std::vector<int> candidates;
@@ -65,6 +73,7 @@ class ArmTimer {
     result_.limit = plan.limit;
     if (auto failure = TakePairs(plan.pairs - pilot)) return failure;
     result_.estimate = measure::EstimatePaired(log_ratios_);
+    for (const int arm : {kBaselineArm, kCandidateArm}) result_.unshown_ns[arm] += ExcessNs(result_.samples_ns[arm]);
     return CheckClock();
   }
 
@@ -88,8 +97,10 @@ class ArmTimer {
       if (auto failure = sampler_.Take(chunk, stop_, samples)) return failure;
       NoteSweeps(samples);
       phases_.AddRunnerTime(samples.calls_ns);
+      NoteUncounted(samples);
       for (size_t i = 0; i < samples.ns.size(); ++i) {
         request_.calls[chunk.order[i]].push_back(1e-9 * static_cast<double>(samples.ns[i]));
+        result_.unshown_ns[chunk.order[i]] += samples.ns[i];
       }
       result_.warmup_calls += static_cast<int>(samples.ns.size());
     }
@@ -109,6 +120,10 @@ class ArmTimer {
     if (!request_.cold || samples.ns.empty()) return;
     sweep_seconds_ = 1e-9 * static_cast<double>(std::max<int64_t>(samples.request_ns - samples.calls_ns, 0)) /
                      static_cast<double>(samples.ns.size());
+  }
+
+  void NoteUncounted(const Samples& samples) {
+    for (const int arm : {kBaselineArm, kCandidateArm}) result_.unshown_ns[arm] += samples.uncounted_ns[arm];
   }
 
   // Seconds of a sample of an arm, on average: on a crowded machine that is far more than the median, and it is what
@@ -151,6 +166,7 @@ class ArmTimer {
           return failure;
         }
         phases_.AddRunnerTime(alone.told_ns);
+        result_.unshown_ns[arm] += alone.wall_ns;
         const double wall = 1e-9 * static_cast<double>(alone.wall_ns), told = 1e-9 * static_cast<double>(alone.told_ns);
         if (wall <= 2 * told + kRequestSeconds) {
           slow[arm].clear();
@@ -195,6 +211,7 @@ class ArmTimer {
     Samples samples;
     if (auto failure = sampler_.Take(chunk, stop_, samples)) return failure;
     NoteSweeps(samples);
+    NoteUncounted(samples);
     phases_.AddRunnerTime(samples.calls_ns);
     if (result_.contradiction.empty()) result_.contradiction = samples.contradiction;
     result_.recompiles += samples.recompiles;

@@ -40,7 +40,10 @@ struct TimingResult {
   measure::SizeLimit limit = measure::SizeLimit::kTarget;
   std::vector<runner::MemoryFile> kept;  // outputs of the candidate's checked calls
   std::string contradiction;             // as Samples::contradiction
-  double waiting_bias = 0;               // of arms that have a process each (scheduling.h); told by the caller
+  // Of the time of an arm's requests, as far as it has a process of its own, what its median sample does not show: calls
+  // that were not counted, and what single samples took longer.
+  std::array<int64_t, 2> unshown_ns = {0, 0};
+  double waiting_bias = 0;  // of arms that have a process each (scheduling.h); told by the caller
 };
 
 // Logs the phases "warm-up" and "timing".

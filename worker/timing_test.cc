@@ -26,6 +26,7 @@ class FakeSampler : public Sampler {
       samples.ns.push_back(std::max<int64_t>(1, std::llround(ns)));
       samples.calls_ns += samples.ns.back();
       samples.request_ns += samples.ns.back() + (chunk.cold ? sweep_ns : 0);
+      samples.uncounted_ns[arm] += uncounted_ns;
     }
     colds += chunk.cold;
     if (chunk.keep >= 0) {
@@ -48,6 +49,7 @@ class FakeSampler : public Sampler {
   std::array<double, 2> alone_factor = {1, 1};  // of the time that was told
   double own_clock = 1;
   int64_t sweep_ns = 0;  // what emptying the caches takes
+  int64_t uncounted_ns = 0;  // a sample
   int colds = 0;         // requests for it
   int stall_every = 0;   // every so many samples one takes 20 ms longer
   std::array<int64_t, 2> calls = {0, 0};
@@ -178,6 +180,26 @@ TEST(TimingTest, StallsCountAgainstTheBudget) {
     for (const int64_t ns : samples) seconds += 1e-9 * static_cast<double>(ns);
   }
   EXPECT_LT(seconds, 3) << "the policy gives 2 s";
+}
+
+// Waiting in there says nothing of the estimate.
+TEST(TimingTest, TellsWhatTheMedianDoesNotShow) {
+  FakeSampler sampler(2e6, 1e6);
+  sampler.uncounted_ns = 1'000'000;
+  PhaseLog phases({});
+  TimingResult result;
+  ASSERT_FALSE(TimeArms(sampler, Request("standard"), {}, phases, result).has_value());
+  for (const int arm : {measure::kBaselineArm, measure::kCandidateArm}) {
+    const double uncounted = 1e6 * static_cast<double>(result.samples_ns[arm].size() + result.warmup_calls / 2);
+    EXPECT_GT(result.unshown_ns[arm], uncounted);
+    EXPECT_LT(result.unshown_ns[arm], uncounted + 1e6 * (5 * result.warmup_calls + 200)) << "noise of 1 % and a check";
+  }
+  FakeSampler stalling(2e6, 1e6);
+  stalling.stall_every = 10;
+  TimingResult stalled;
+  ASSERT_FALSE(TimeArms(stalling, Request("standard"), {}, phases, stalled).has_value());
+  const double stalls = 2e7 * static_cast<double>(stalled.samples_ns[0].size()) / 10;
+  EXPECT_GT(stalled.unshown_ns[0] + stalled.unshown_ns[1], stalls);
 }
 
 TEST(TimingTest, HandsFailuresOn) {

@@ -528,7 +528,7 @@ class Trial {
     std::optional<SampleFailure> failure;
     std::vector<std::vector<pid_t>> processes = {arms_[kBaselineArm].process->Processes()};
     if (!shared_) processes.push_back(arms_[kCandidateArm].process->Processes());
-    std::vector<double> waited;  // shares, one a process
+    std::vector<double> waited, waited_in_calls;  // shares, one a process
     {
       std::vector<pid_t> all;
       for (const std::vector<pid_t>& one : processes) all.insert(all.end(), one.begin(), one.end());
@@ -544,10 +544,17 @@ class Trial {
                        SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
                       kSecretSetName);
       failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
-      for (size_t i = 0; i < processes.size(); ++i) waited.push_back(WaitedShare(before[i], CpuTimeOf(processes[i])));
+      for (size_t i = 0; i < processes.size(); ++i) {
+        const CpuTime after = CpuTimeOf(processes[i]);
+        waited.push_back(WaitedShare(before[i], after));
+        // Each of its threads may have waited all that time.
+        waited_in_calls.push_back(WaitedShare(before[i], after, limits_.threads * result.unshown_ns[i]));
+      }
     }
     conditions_["cpu_waited_share"] = json::array({waited.front(), waited.back()});
-    if (!shared_) result.waiting_bias = WaitingBias(waited[kBaselineArm], waited[kCandidateArm]);
+    if (!shared_) {
+      result.waiting_bias = WaitingBias(waited_in_calls[kBaselineArm], waited_in_calls[kCandidateArm]);
+    }
     if (failure) return Attribute(*failure);
     if (!result.contradiction.empty()) {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
