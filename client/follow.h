@@ -13,7 +13,7 @@ namespace assay::client {
 using GetEvaluation = std::function<absl::StatusOr<v1::Evaluation>(const v1::GetEvaluationRequest&)>;
 
 struct FollowOptions {
-  double patience_seconds = 60;  // with a server that answered before and does not now
+  double patience_seconds = 600;  // with a server that answered before and does not now
   std::function<void(double seconds)> sleep;
   std::function<void(const v1::Evaluation&)> on_change;     // at first, whenever something has changed, and at the end
   std::function<void(const absl::Status&)> on_unreachable;  // each time that it was asked in vain

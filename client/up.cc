@@ -1,7 +1,10 @@
 #include "client/up.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +35,20 @@ bool WaitFor(const std::function<bool()>& done, seconds limit) {
     ::poll(nullptr, 0, 50);
   }
   return true;
+}
+
+// On the loopback interface, for a server that sets SO_REUSEADDR.
+bool PortIsFree(int port) {
+  if (port < 1 || port > 65535) return false;
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const int yes = 1;
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool free = ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+                    ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  ::close(fd);
+  return free;
 }
 
 absl::StatusOr<FileLock> TakeLock(const fs::path& state) {
@@ -67,6 +84,10 @@ class Up {
 
  private:
   fs::path Log(const std::string& name) const { return state_ / "log" / (name + ".log"); }
+
+  // Written by the server, which removes it when it ends.
+  fs::path Ports() const { return state_ / "ports.json"; }
+  fs::path LastPorts() const { return state_ / "last_ports.json"; }
 
   absl::Status FindPrograms() {
     for (const auto& [room, name, path] : {std::tuple{"server", "assay-server", &server_program_},
@@ -124,7 +145,7 @@ class Up {
             "--listen-http",
             fmt::format("127.0.0.1:{}", http_port),
             "--port-file",
-            (state_ / "ports.json").string(),
+            Ports().string(),
             "--bootstrap-token-file",
             (state_ / "admin.token").string()};
   }
@@ -134,8 +155,8 @@ class Up {
         {.address = fmt::format("127.0.0.1:{}", service_.grpc_port), .token = token, .origin = "assay up"});
   }
 
-  bool ReadPorts() {
-    const absl::StatusOr<std::string> text = ReadFile(state_ / "ports.json", 4096);
+  bool ReadPorts(const fs::path& file) {
+    const absl::StatusOr<std::string> text = ReadFile(file, 4096);
     if (!text.ok()) return false;
     boost::json::error_code error;
     const boost::json::value json = boost::json::parse(*text, error);
@@ -148,17 +169,26 @@ class Up {
     return true;
   }
 
+  // Those of the last time, if they are free: whoever waits for an evaluation then finds the server again.
+  void ChoosePorts() {
+    if (!ReadPorts(LastPorts()) || !PortIsFree(service_.grpc_port)) service_.grpc_port = 0;
+    if (!PortIsFree(service_.http_port)) service_.http_port = 0;
+    if (options_.grpc_port != 0) service_.grpc_port = options_.grpc_port;
+    if (options_.http_port != 0) service_.http_port = options_.http_port;
+  }
+
   absl::Status StartServer() {
-    ::unlink((state_ / "ports.json").c_str());
+    ChoosePorts();
+    ::unlink(Ports().c_str());
     ProcessSpec spec{
-        .name = "server", .argv = ServerCommand(options_.grpc_port, options_.http_port), .log = Log("server")};
+        .name = "server", .argv = ServerCommand(service_.grpc_port, service_.http_port), .log = Log("server")};
     // Started again it must be found where it was.
     const auto same_ports = [this](ProcessSpec& again) {
       if (service_.grpc_port != 0) again.argv = ServerCommand(service_.grpc_port, service_.http_port);
     };
     if (absl::Status status = supervisor_.Start(std::move(spec), same_ports); !status.ok()) return status;
     const auto answers = [&] {
-      if (!ReadPorts()) return false;
+      if (!ReadPorts(Ports())) return false;
       const absl::StatusOr<std::string> token = ReadFile(state_ / "admin.token", 4096);
       if (!token.ok()) return false;
       service_.token = std::string(Trim(*token));
@@ -169,7 +199,10 @@ class Up {
       return last_answer_.ok() || absl::IsUnauthenticated(last_answer_) || absl::IsPermissionDenied(last_answer_);
     };
     if (absl::Status status = supervisor_.WaitUntil(answers, "server", seconds(60)); !status.ok()) return status;
-    if (last_answer_.ok()) return absl::OkStatus();
+    if (last_answer_.ok()) {
+      return WriteFile(LastPorts(),
+                       fmt::format("{{\"grpc\":{},\"http\":{}}}\n", service_.grpc_port, service_.http_port));
+    }
     return Prefixed(fmt::format("the server does not take the token in {}", (state_ / "admin.token").string()),
                     last_answer_);
   }

@@ -17,7 +17,7 @@ namespace assay::client {
 
 struct UpOptions {
   std::filesystem::path state;
-  int http_port = 0, grpc_port = 0;  // 0: free ones
+  int http_port = 0, grpc_port = 0;  // 0: those of the last time where they are free, else free ones
   int threads = 0;
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
   std::function<void(const std::string&)> say;  // what happens, for people

@@ -143,8 +143,10 @@ void AddUp(CLI::App& app, Command& command) {
   up->add_option("--env", flags->environments,
                  "NAME=FOLDER: a further runner environment, a virtual environment with another wheel")
       ->take_all();
-  up->add_option("--port", flags->port, "Port of HTTP/JSON (default: a free one)")->check(CLI::Range(1, 65535));
-  up->add_option("--grpc-port", flags->grpc_port, "Port of gRPC (default: a free one)")->check(CLI::Range(1, 65535));
+  up->add_option("--port", flags->port, "Port of HTTP/JSON (default: the last one, or a free one)")
+      ->check(CLI::Range(1, 65535));
+  up->add_option("--grpc-port", flags->grpc_port, "Port of gRPC (default: the last one, or a free one)")
+      ->check(CLI::Range(1, 65535));
   up->add_option("--threads", flags->threads, "Intra-op threads of compilers where a policy says nothing")
       ->check(CLI::Range(1, 4096));
   up->callback([&command, flags] {

@@ -84,6 +84,7 @@ def test_kill_9_leaves_nothing_and_the_data_are_there_again(up):
     assay.run("import", SAMPLES, "--suite", "bundled")
     assay.run("evaluate", "--suite", "bundled", "--target", "inductor", "--policy", "sweep")
     assert len(processes_of(assay.home)) >= 4
+    ports = (assay.home / "ports.json").read_text()
     process.kill()
     process.wait()
     wait_until(lambda: not processes_of(assay.home), 40, "processes are left after kill -9")
@@ -91,6 +92,7 @@ def test_kill_9_leaves_nothing_and_the_data_are_there_again(up):
 
     again = assay.start()
     try:
+        assert (assay.home / "ports.json").read_text() == ports, "who waits for an evaluation must find it again"
         assert [s["name"] for s in assay.json("suite", "list")["suites"]] == ["bundled"]
         (evaluation,) = assay.json("status")["evaluations"]
         assert evaluation["state"] in ("QUEUED", "RUNNING")
