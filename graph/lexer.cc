@@ -26,6 +26,23 @@ constexpr std::array<uint8_t, 256> kClass = [] {
 
 bool Has(char c, uint8_t classes) { return kClass[static_cast<unsigned char>(c)] & classes; }
 
+// The first character from `p` on that is no part of a name. Compilers write names of a hundred characters: sixteen are
+// looked at at once.
+const char* SkipName(const char* p, const char* end) {
+  using Bytes = unsigned char __attribute__((vector_size(16)));
+  while (end - p >= 16) {
+    Bytes c;
+    std::memcpy(&c, p, sizeof(c));
+    const auto part = (((c | 0x20) - 'a') < 26) | ((c - '0') < 10) | (c == '_');
+    uint64_t halves[2];
+    std::memcpy(halves, &part, sizeof(halves));
+    if ((halves[0] & halves[1]) != ~uint64_t{0}) break;
+    p += 16;
+  }
+  while (p != end && Has(*p, kNamePart)) ++p;
+  return p;
+}
+
 constexpr std::string_view kPunctuations[] = {"//=", "**=", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "//", "**"};
 
 }  // namespace
@@ -84,7 +101,7 @@ void Lexer::ReadName(size_t begin) {
   const char* p = text_.data() + begin;
   const char* const end = text_.data() + text_.size();
   for (;;) {
-    while (p != end && Has(*p, kNamePart)) ++p;
+    p = SkipName(p, end);
     if (end - p < 2 || *p != '.' || !Has(p[1], kNameStart)) break;
     if (token_.dot == 0) token_.dot = static_cast<uint32_t>(p - (text_.data() + begin));
     ++p;
