@@ -169,8 +169,8 @@ void AddEvaluate(CLI::App& app, Command& command) {
       "  assay evaluate --suite graphnet-torch@2 --target inductor@cuda --graphs graphs.txt\n"
       "  assay evaluate --suite bundled --target xla@tpu:v5e --wait\n\n"
       "A target is written COMPILER[@env:ENVIRONMENT][@DEVICE]; 'assay targets' lists them. Without\n"
-      "--baseline it is compared with its own runner's eager mode. With --wait the exit code is 0 when the\n"
-      "evaluation was completed, and 1 when it was cancelled, or with --strict when a graph was not correct.\n");
+      "--baseline it is compared with the eager mode that its runner names. With --wait the exit code is 0 when\n"
+      "the evaluation was completed, and 1 when it was cancelled, or with --strict when a graph was not correct.\n");
   sub->add_option("--suite", flags->suite, "NAME or NAME@VERSION")->required();
   sub->add_option("--target", flags->target, "What is measured")->required();
   sub->add_option("--option", flags->options, "NAME=VALUE, of the target; again for more")->take_all();

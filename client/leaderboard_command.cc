@@ -1,14 +1,17 @@
 // assay leaderboard, assay curve.
 #include "client/command.h"
 #include "client/leaderboard_text.h"
+#include "client/level_range.h"
 #include "client/target.h"
+#include "client/text.h"
 
 namespace assay::client {
 namespace {
 
 struct CurveFlags {
   std::string id, interpretation = "report";
-  double p = 0, b = 0, from = 0, to = 0, step = 0;
+  double p = 0, b = 0;
+  std::string levels;
   bool structures = false, without_degenerate = false, intervals = false, csv = false;
 };
 
@@ -42,6 +45,7 @@ void AddCurve(CLI::App& app, Command& command) {
                                 "  assay curve 7\n"
                                 "  assay curve 7 --intervals --csv > curve.csv\n"
                                 "  assay curve 7 --interpretation default --p 0.2\n"
+                                "  assay curve 7 --t -6:1:0.5 --json\n"
                                 "  assay curve 7 --structures --without-degenerate\n\n"
                                 "Interpretations: report (the GraphNet technical report's text), default (its code),\n"
                                 "mismatch_extended (its code, with more levels).\n");
@@ -50,14 +54,8 @@ void AddCurve(CLI::App& app, Command& command) {
       ->check(CLI::IsMember({"report", "default", "mismatch_extended"}));
   CLI::Option* p = sub->add_option("--p", flags->p, "Penalty of a slow-down (0.1)");
   CLI::Option* b = sub->add_option("--b", flags->b, "Penalty of a failure (0.1)");
-  CLI::Option* from = sub->add_option("--from", flags->from, "First t");
-  CLI::Option* to = sub->add_option("--to", flags->to, "Last t");
-  CLI::Option* step = sub->add_option("--step", flags->step, "Between two t")->check(AboveZero());
-  for (CLI::Option* one : {from, to, step}) {
-    for (CLI::Option* other : {from, to, step}) {
-      if (one != other) one->needs(other);
-    }
-  }
+  sub->add_option("--t", flags->levels, "FROM:TO:STEP, or one level (default: from -10 to the interpretation's last)")
+      ->check([](const std::string& text) { return MessageOf(ParseLevelRange(text).status()); });
   sub->add_flag("--structures", flags->structures, kStructures);
   sub->add_flag("--without-degenerate", flags->without_degenerate, kWithoutDegenerate);
   sub->add_flag("--intervals", flags->intervals, "With bootstrap intervals");
@@ -72,9 +70,13 @@ void AddCurve(CLI::App& app, Command& command) {
                                                                                 : v1::REPORT);
       if (has_p) request.set_p(flags->p);
       if (has_b) request.set_b(flags->b);
-      request.set_t_from(flags->from);
-      request.set_t_to(flags->to);
-      request.set_t_step(flags->step);
+      if (!flags->levels.empty()) {
+        const absl::StatusOr<LevelRange> levels = ParseLevelRange(flags->levels);
+        if (!levels.ok()) return Fail(levels.status());
+        request.set_t_from(levels->from);
+        request.set_t_to(levels->to);
+        request.set_t_step(levels->step);
+      }
       request.set_structures(flags->structures);
       request.set_without_degenerate(flags->without_degenerate);
       request.set_intervals(flags->intervals);

@@ -176,6 +176,11 @@ def test_the_curve_agrees_with_the_leaderboard(assay, evaluations):
     assert math.isclose(at_zero["s"], entry["s0"], rel_tol=1e-9)
     rows = list(csv.DictReader(io.StringIO(assay.run("curve", evaluation["id"], "--csv").stdout)))
     assert [float(r["s"]) for r in rows] == [p["s"] for p in curve["points"]]
+    between = assay.json("curve", evaluation["id"], "--t", "-2:1:0.5")["points"]
+    assert [p["t"] for p in between] == [-2, -1.5, -1, -0.5, 0, 0.5, 1]
+    assert [p["s"] for p in between if p["t"] == int(p["t"])] == [p["s"] for p in curve["points"] if -2 <= p["t"] <= 1]
+    assert [p["t"] for p in assay.json("curve", evaluation["id"], "--t", "-2.5")["points"]] == [-2.5]
+    assert "the step between two levels" in assay.run("curve", evaluation["id"], "--t", "1:2:0", code=2).stderr
 
 
 def test_an_equal_measurement_is_used_again(assay, few, evaluations):
