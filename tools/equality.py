@@ -266,6 +266,9 @@ def run(options: argparse.Namespace) -> int:
         try:
             while todo or jobs:
                 while todo and len(jobs) < options.jobs:
+                    held = sum(int(job.row["parameter_bytes"]) for job in jobs)
+                    if jobs and held + int(todo[-1].get("parameter_bytes", 0)) > options.memory_gib * 2**30:
+                        break  # its turn comes when one of those has ended
                     row = todo.pop()
                     if "eager" in row:
                         done(row)
@@ -366,7 +369,7 @@ def main() -> int:
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("equality.jsonl"))
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where assay and assay-runner-torch are built")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--memory-gib", type=float, default=4, help="graphs with more bytes of parameters are skipped")
+    parser.add_argument("--memory-gib", type=float, default=4, help="graphs with more bytes of parameters are skipped; those that run at once have no more together")
     parser.add_argument("--forms", nargs="+", choices=list(COMPILERS), default=list(COMPILERS), help="what is compared with Python")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one sample")
     parser.add_argument("--again", action="store_true", help="run again what failed before")
