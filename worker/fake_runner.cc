@@ -373,7 +373,9 @@ class Server {
     std::string kept_trick;
     const int64_t wall = Now();
     std::array<int64_t, 2> moved = {0, 0};
+    const int64_t budget = trick_ == "no-budget" ? 0 : params.at("budget_ns").as_int64();
     for (size_t i = 0; i < order.size(); ++i) {
+      if (budget > 0 && i > 0 && i % 2 == 0 && Now() - wall >= budget) break;
       const int64_t arm = order[i].as_int64();
       Form& form = FormOf(params.at("handles").as_array()[arm].as_int64());
       const std::string& trick = form.trick;
@@ -437,7 +439,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
-  if (mode.starts_with("--lower") || mode == "--helper" || mode == "--compile-only")
+  if (mode.starts_with("--lower") || mode == "--helper" || mode == "--compile-only" || mode == "--no-budget")
     return Server(std::move(channel), false, mode.substr(2)).Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },

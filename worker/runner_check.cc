@@ -211,8 +211,33 @@ class Check {
     Note(fmt::format("{}: pair: one sample an entry of the order", name),
          samples && samples->is_array() && samples->get_array().size() == 4, "samples_ns must have 4 entries");
     absl::StatusOr<runner::TensorBytes> kept = ReadOutputs(file->fd(), expected.layout.entries.size(), 1 << 20);
-    return Note(fmt::format("{}: pair: the outputs that are kept", name), kept.ok() && SameBytes(*kept, expected),
-                kept.ok() ? "they differ from those of run on the same set" : std::string(kept.status().message()));
+    Note(fmt::format("{}: pair: the outputs that are kept", name), kept.ok() && SameBytes(*kept, expected),
+         kept.ok() ? "they differ from those of run on the same set" : std::string(kept.status().message()));
+    return SpentBudget(name, handle);
+  }
+
+  // A budget that is over before the sample that is to be kept.
+  bool SpentBudget(const std::string& name, int64_t handle) {
+    constexpr int kSamples = 1000;
+    absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-outputs");
+    if (!file.ok()) return false;
+    Outcome<Reply> pair = process_->Call("pair",
+                                         {{"handles", json::array{handle}},
+                                          {"set", "s1"},
+                                          {"order", json::value_from(std::vector<int>(kSamples, 0))},
+                                          {"batch", json::array{1}},
+                                          {"budget_ns", 1},
+                                          {"keep", kSamples - 1}},
+                                         {{"outputs", file->fd()}}, Limit());
+    if (!Note(fmt::format("{}: pair: a budget that ends before the sample to keep is no error", name), pair.ok(),
+              pair.failure().message)) {
+      return false;
+    }
+    const json::value* samples = pair->result.if_contains("samples_ns");
+    const size_t count = samples && samples->is_array() ? samples->get_array().size() : 0;
+    return Note(
+        fmt::format("{}: pair: stops after its budget", name), count > 0 && count < size_t{kSamples} && count % 2 == 0,
+        fmt::format("there are {} samples of {}; an even number, fewer, is wanted after 1 ns", count, kSamples));
   }
 
   void End() {

@@ -40,6 +40,12 @@ TEST(RunnerCheckTest, SaysWhatIsWrong) {
   EXPECT_THAT(open[0].message, HasSubstr("additionalProperties"));
 
   std::string failures;
+  for (const CheckResult& result : Check({"--no-budget"})) {
+    if (!result.passed) failures += result.what + "\n";
+  }
+  EXPECT_EQ(failures, "eager: pair: stops after its budget\nfake: pair: stops after its budget\n");
+
+  failures.clear();
   for (const CheckResult& result : Check({"--stale"})) {
     if (!result.passed) failures += result.what + "\n";
   }

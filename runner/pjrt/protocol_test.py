@@ -161,9 +161,12 @@ def test_pair(runner):
   check_outputs(data, eager(inputs(2)))
   cold = runner.call("pair", {**params, "batch": [1, 1], "cold": True, "keep": None})
   assert len(cold["samples_ns"]) == len(order) and cold["wall_ns"] > 2 * sum(cold["samples_ns"])
-  # A budget that is spent at once still gives a whole block.
-  told = runner.call("pair", {**params, "budget_ns": 1, "keep": None})
-  assert len(told["samples_ns"]) == 2
+  # A budget that is spent at once still gives a whole block, and keeps nothing of a sample that was not taken.
+  told, data = runner.call_for_file("pair", {**params, "budget_ns": 1, "keep": 7}, "outputs")
+  assert len(told["samples_ns"]) == 2 and outputs_of(data) == []
+  with pytest.raises(RunnerError, match="below 8") as caught:
+    runner.call_for_file("pair", {**params, "keep": 8}, "outputs")
+  assert caught.value.error_class == "bad_request"
   assert runner.call("release", {"handle": second["handle"]}) == {}
   with pytest.raises(RunnerError, match="no handle"):
     runner.call("pair", {**params, "keep": None})

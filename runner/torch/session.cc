@@ -339,7 +339,7 @@ Session::Json Session::Pair(const Json& params, runner::Message& message) {
   std::vector<at::Tensor> kept;
   const Clock::time_point start = Clock::now();
   for (size_t i = 0; i < order.size(); ++i) {
-    if (budget > 0 && i % 2 == 0 && Since(start) >= budget) break;
+    if (budget > 0 && i > 0 && i % 2 == 0 && Since(start) >= budget) break;
     if (mutates) Restore(set);
     Seed();
     if (cold) cold_->Sweep();

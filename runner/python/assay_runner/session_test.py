@@ -114,6 +114,15 @@ def test_cold_caches(trial, values):
     assert "cold" in trial.error("pair", request | {"cold": "yes"})["message"]
 
 
+def test_a_spent_budget_keeps_nothing_of_a_sample_that_was_not_taken(trial, values):
+    trial.load(LINEAR, values)
+    handle = trial.compile("eager-python")
+    request = {"handles": [handle], "set": "public", "order": [0] * 100, "batch": [1], "budget_ns": 1, "keep": 99}
+    with empty_file() as file:
+        assert len(trial.result("pair", request, {"outputs": file.fileno()})["samples_ns"]) == 2
+        assert read_outputs(file.fileno()) == []
+
+
 def test_every_sample_of_a_mutating_graph_starts_fresh(trial):
     values = {"x": torch.zeros(3), "w": torch.full((3,), 2.0)}
     assert trial.load(IN_PLACE, values)["mutated"] == ["x"]
