@@ -39,7 +39,7 @@ constexpr const char* kTricks[] = {"none",          "compile-error", "compile-un
                                    "run-lies",      "write-inputs",  "recompiles",
                                    "huge-output",   "close-channel", "slow",
                                    "nearly",        "timed-skip",    "first-outputs",
-                                   "moves-time",    "slow-clock"};
+                                   "moves-time",    "slow-clock",    "artifact-abort"};
 
 int64_t Now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -133,7 +133,7 @@ class Server {
     if (method == "compile") return Compile(params);
     if (method == "run") return Run(params, request);
     if (method == "pair") return Pair(params, request);
-    if (method == "artifact") return Artifact(request);
+    if (method == "artifact") return Artifact(params, request);
     if (method != "release" && method != "close") error_ = "bad_request";
     return {};
   }
@@ -239,7 +239,8 @@ class Server {
     return Compile({{"compiler", "fake"}, {"options", {{"trick", trick}}}});
   }
 
-  json::object Artifact(runner::Message& request) {
+  json::object Artifact(const json::object& params, runner::Message& request) {
+    if (FormOf(params.at("handle").as_int64()).trick == "artifact-abort") abort();
     const runner::UniqueFd fd = request.TakeFd("file");
     return {{"bytes", ::write(fd.get(), "hello", 5)}};
   }

@@ -410,12 +410,16 @@ class Trial {
       }
     }
     const bool right = CompareOutputs();
-    if (assignment_.policy().reference_float64() && m_.outcome_class() != v1::INFRASTRUCTURE) RunFloat64();
-    if (!right) return false;
+    if (m_.outcome_class() == v1::INFRASTRUCTURE) return false;
+    if (assignment_.policy().reference_float64()) RunFloat64();
+    // Of wrong outputs too: that is when one wants to see what was compiled. The outcome is then written already.
     for (const int arm : {kBaselineArm, kCandidateArm}) {
       Focus(arm);
-      if (auto failure = steps_.FetchArtifacts(arms_[arm])) return Fail(arm, v1::RUNTIME_FAIL, *failure);
+      if (auto failure = steps_.FetchArtifacts(arms_[arm]); failure && right) {
+        return Fail(arm, v1::RUNTIME_FAIL, *failure);
+      }
     }
+    if (!right) return false;
     const int processes = Processes();
     for (int process = 0; process < processes; ++process) {
       if (process > 0 && !FreshProcess()) return false;

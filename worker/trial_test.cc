@@ -478,6 +478,26 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST_F(TrialTest, AWrongAnswerHasItsArtifacts) {
+  AddRunner("default", {"--fork"});
+  const v1::Measurement m = Measure(Assign("wrong-value"));
+  EXPECT_EQ(m.outcome_class(), v1::ACCURACY);
+  EXPECT_EQ(m.failed_phase(), "compare");
+  for (const v1::Arm* arm : {&m.candidate(), &m.baseline()}) {
+    ASSERT_EQ(arm->artifacts_size(), 1);
+    EXPECT_FALSE(arm->artifacts(0).content().empty());
+  }
+  // That they cannot be had changes no outcome that is known already.
+  const v1::Measurement without = Measure(Assign("wrong-value", "default", "artifact-abort"));
+  EXPECT_EQ(without.outcome_class(), v1::ACCURACY);
+  EXPECT_EQ(without.failed_phase(), "compare");
+  EXPECT_EQ(without.signal(), 0);
+  const v1::Measurement right = Measure(Assign("artifact-abort"));
+  EXPECT_EQ(right.outcome_class(), v1::RUNTIME_FAIL);
+  EXPECT_EQ(right.failed_phase(), "artifacts");
+  EXPECT_EQ(right.signal(), SIGABRT);
+}
+
 TEST_F(TrialTest, TheBaselinesFailureIsItsOwn) {
   AddRunner("default", {"--fork"});
   EXPECT_EQ(Measure(Assign("none", "default", "compile-error")).outcome_class(), v1::EAGER_FAIL);
