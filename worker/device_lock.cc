@@ -15,21 +15,28 @@
 namespace assay::worker {
 namespace {
 
-std::string FileName(std::string_view uuid) {
-  std::string name = "device-";
-  for (const char c : uuid) name += isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
-  return name + ".lock";
+constexpr char kProcessors[] = "cpu";
+
+std::string FileName(std::string_view name) {
+  std::string file = "device-";
+  for (const char c : name) file += isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
+  return file + ".lock";
 }
 
 }  // namespace
 
-absl::StatusOr<runner::UniqueFd> LockDevice(const std::filesystem::path& folder, std::string_view uuid,
+std::string LockName(const v1::Device& device, bool compiles_only) {
+  if (compiles_only || device.kind() == "cpu") return kProcessors;
+  return device.uuid().empty() ? device.id() : device.uuid();
+}
+
+absl::StatusOr<runner::UniqueFd> LockDevice(const std::filesystem::path& folder, std::string_view name,
                                             std::stop_token stop) {
   std::error_code error;
   const bool made = std::filesystem::create_directories(folder, error);
   // Workers of several users share the folder, as they share /tmp.
   if (made) ::chmod(folder.c_str(), 01777);
-  const std::filesystem::path file = folder / FileName(uuid);
+  const std::filesystem::path file = folder / FileName(name);
   runner::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!fd.valid()) {
     return absl::PermissionDeniedError(

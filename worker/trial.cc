@@ -87,7 +87,7 @@ class Trial {
   void Steps(const FetchGraph& fetch) {
     if (!ResolvePolicy() || !FindRunners() || !Fetch(fetch)) return;
     if (compiles_only_) {
-      // Here the lock is the host's: compiling must not disturb what is timed on it.
+      // Compiling must not disturb what is timed on the device, or on the host where there is no device.
       if (Lock() && CompileOnly()) m_.set_outcome_class(v1::COMPILED);
       return;
     }
@@ -290,9 +290,9 @@ class Trial {
   bool Lock() {
     // Not Assay's own cost: the device is in use by another worker.
     phases_.Begin("lock", /*harness=*/false);
-    const std::string& uuid = context_.device.uuid();
+    const bool compiles_only = arms_[kCandidateArm].runner->offer.compiles_only();
     absl::StatusOr<runner::UniqueFd> lock =
-        LockDevice(context_.config.lock_dir, uuid.empty() ? context_.device.id() : uuid, stop_);
+        LockDevice(context_.config.lock_dir, LockName(context_.device, compiles_only), stop_);
     if (!lock.ok()) return Infrastructure(Text(lock.status()));
     lock_ = *std::move(lock);
     return true;

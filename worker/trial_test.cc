@@ -632,11 +632,29 @@ TEST_F(TrialTest, StopsWhenToldTo) {
   ExpectWhole(Measure(Assign("none")));
 }
 
+TEST(LockNameTest, TheProcessorsOfAHostAreOneDevice) {
+  v1::Device device;
+  device.set_kind("cpu");
+  device.set_id("cpu");
+  EXPECT_EQ(LockName(device, false), "cpu");
+  device.set_uuid("a1b2");  // the machine's, as a runner without a sandbox tells it
+  EXPECT_EQ(LockName(device, false), "cpu");
+  device.set_kind("tpu:v5e");
+  device.set_id("tpu:v5e");
+  EXPECT_EQ(LockName(device, true), "cpu") << "a device that is not there is compiled for on the host";
+  device.set_kind("cuda");
+  device.set_id("cuda:0");
+  device.set_uuid("GPU-1234");
+  EXPECT_EQ(LockName(device, false), "GPU-1234");
+  device.clear_uuid();
+  EXPECT_EQ(LockName(device, false), "cuda:0");
+}
+
 TEST_F(TrialTest, WaitsForTheDevice) {
   AddRunner("default", {"--fork"});
   fs::create_directories(config_.lock_dir);
   const runner::UniqueFd lock(
-      ::open((config_.lock_dir / "device-fake-cpu.lock").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0644));
+      ::open((config_.lock_dir / "device-cpu.lock").c_str(), O_CREAT | O_RDONLY | O_CLOEXEC, 0644));
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   std::stop_source source;
   const Environment environment = CaptureEnvironment(config_, false);
