@@ -1,5 +1,6 @@
 #include "client/measurement_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -193,6 +194,68 @@ std::string StructText(std::string_view title, const google::protobuf::Struct& f
   return text;
 }
 
+// Many numbers, of as many processors, as the range that they are in; empty where it is no such list.
+std::string RangeText(const google::protobuf::ListValue& list) {
+  constexpr int kShort = 8;
+  if (list.values_size() <= kShort) return "";
+  double low = list.values(0).number_value(), high = low;
+  for (const auto& value : list.values()) {
+    if (!value.has_number_value()) return "";
+    low = std::min(low, value.number_value());
+    high = std::max(high, value.number_value());
+  }
+  return fmt::format("{} to {} ({} values)", low, high, list.values_size());
+}
+
+// All fields in one line, but what was before and after.
+std::string FieldsText(const google::protobuf::Struct& fields) {
+  std::map<std::string, std::string> sorted;
+  for (const auto& [name, value] : fields.fields()) {
+    if (name == "before" || name == "after") continue;
+    const std::string range = RangeText(value.list_value());
+    sorted[name] = range.empty() ? ValueText(value) : range;
+  }
+  std::vector<std::string> items;
+  for (const auto& [name, text] : sorted) items.push_back(name + " " + text);
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+// The conditions of each process that was timed.
+std::string ProcessesText(const google::protobuf::ListValue& processes) {
+  std::string text;
+  for (int i = 0; i < processes.values_size(); ++i) {
+    const google::protobuf::Struct& process = processes.values(i).struct_value();
+    text += fmt::format("  process {}: {}\n", i + 1, FieldsText(process));
+    for (const char* name : {"before", "after"}) {
+      const auto found = process.fields().find(name);
+      if (found == process.fields().end()) continue;
+      text += fmt::format("    {}: {}\n", name, FieldsText(found->second.struct_value()));
+    }
+  }
+  return text;
+}
+
+// How often the processors were slowed down for their heat while they were timed.
+double Throttled(const google::protobuf::Struct& conditions) {
+  const auto processes = conditions.fields().find("processes");
+  if (processes == conditions.fields().end()) return 0;
+  double sum = 0;
+  for (const auto& process : processes->second.list_value().values()) {
+    const auto throttled = process.struct_value().fields().find("throttled");
+    if (throttled != process.struct_value().fields().end()) sum += throttled->second.number_value();
+  }
+  return sum;
+}
+
+std::string ConditionsText(const google::protobuf::Struct& conditions) {
+  google::protobuf::Struct rest = conditions;
+  rest.mutable_fields()->erase("processes");
+  std::string text = StructText("conditions", rest);
+  const auto processes = conditions.fields().find("processes");
+  if (processes != conditions.fields().end()) text += ProcessesText(processes->second.list_value());
+  return text;
+}
+
 }  // namespace
 
 std::string MeasurementText(const v1::Measurement& m) {
@@ -204,13 +267,16 @@ std::string MeasurementText(const v1::Measurement& m) {
   if (m.has_candidate()) text += ArmText("candidate", m.candidate());
   if (m.has_baseline()) text += ArmText("baseline", m.baseline());
   if (m.has_timing() && m.timing().pairs() > 0) text += TimingText(m.timing(), m.policy().cache() == "cold");
+  if (const double throttled = Throttled(m.conditions()); throttled > 0) {
+    text += fmt::format("            the processors were throttled {} times while this was timed\n", throttled);
+  }
   if (!m.comparisons().empty()) text += ComparisonsText(m);
   if (m.has_reference()) text += ReferenceText(m.reference());
   if (!m.phases().empty()) text += PhasesText(m);
   text += fmt::format("replay      {}, secret seed {}\n", m.replay(), m.secret_seed().empty() ? "–" : m.secret_seed());
   if (!m.environment().fields().empty())
     text += StructText("environment " + m.environment_hash().substr(0, 12), m.environment());
-  if (!m.conditions().fields().empty()) text += StructText("conditions", m.conditions());
+  if (!m.conditions().fields().empty()) text += ConditionsText(m.conditions());
   if (!m.evidence().empty()) text += "evidence (end of the runner's standard error)\n" + Indented(m.evidence());
   return Printable(text);
 }

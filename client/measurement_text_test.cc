@@ -1,6 +1,7 @@
 #include "client/measurement_text.h"
 
 #include "gmock/gmock.h"
+#include "google/protobuf/util/json_util.h"
 
 namespace assay::client {
 namespace {
@@ -38,6 +39,33 @@ TEST(MeasurementText, SaysThatCachesWereCold) {
   EXPECT_THAT(MeasurementText(m), Not(HasSubstr("cold caches")));
   m.mutable_policy()->set_cache("cold");
   EXPECT_THAT(MeasurementText(m), HasSubstr("two processes, cold caches"));
+}
+
+TEST(MeasurementText, ConditionsAreOfEachProcess) {
+  v1::Measurement m;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"({"nice": -10, "processes": [
+                        {"before": {"load_average": [0.5, 0.25], "clocks_khz": [1, 2, 3, 4, 5, 6, 7, 8, 9]},
+                         "after": {"load_average": [1.5, 0.5], "temperatures_c": {"k10temp Tctl": 61}},
+                         "cpu_waited_share": [0, 0.125], "throttled": 2},
+                        {"before": {"load_average": [2, 1]}, "after": {"load_average": [3, 1]}, "throttled": 1}]})",
+                  m.mutable_conditions())
+                  .ok());
+  const std::string text = MeasurementText(m);
+  EXPECT_THAT(text, HasSubstr("conditions\n"
+                              "  nice: -10\n"
+                              "  process 1: cpu_waited_share 0, 0.125, throttled 2\n"
+                              "    before: clocks_khz 1 to 9 (9 values), load_average 0.5, 0.25\n"
+                              "    after: load_average 1.5, 0.5, temperatures_c k10temp Tctl 61\n"
+                              "  process 2: throttled 1\n"
+                              "    before: load_average 2, 1\n"
+                              "    after: load_average 3, 1\n"));
+  EXPECT_THAT(text, HasSubstr("throttled 3 times while this was timed"));
+  for (auto& process :
+       *(*m.mutable_conditions()->mutable_fields())["processes"].mutable_list_value()->mutable_values()) {
+    (*process.mutable_struct_value()->mutable_fields())["throttled"].set_number_value(0);
+  }
+  EXPECT_THAT(MeasurementText(m), Not(HasSubstr("while this was timed")));
 }
 
 }  // namespace

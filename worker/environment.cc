@@ -136,6 +136,56 @@ void Sort(const json::value& value, std::string& to) {
   }
 }
 
+// The entries of `folder` that are called `prefix` and a number, in the order of the numbers.
+std::vector<fs::path> Numbered(const fs::path& folder, std::string_view prefix) {
+  std::map<int, fs::path> sorted;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    int number = 0;
+    if (!name.starts_with(prefix)) continue;
+    const auto read = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+    if (read.ec == std::errc() && read.ptr == name.data() + name.size()) sorted[number] = entry.path();
+  }
+  std::vector<fs::path> paths;
+  for (auto& [number, path] : sorted) paths.push_back(std::move(path));
+  return paths;
+}
+
+// A second one of a name is called "NAME 2".
+void AddTemperature(json::object& to, const std::string& name, int64_t milli) {
+  std::string unique = name;
+  for (int i = 2; to.contains(unique); ++i) unique = fmt::format("{} {}", name, i);
+  to[unique] = static_cast<double>(milli) / 1000;
+}
+
+// Of the thermal zones, and of the processors' own sensors, whose cores are left out where a sensor stands for them
+// all.
+json::object Temperatures(const fs::path& root) {
+  json::object temperatures;
+  for (const fs::path& zone : Numbered(root / "sys/class/thermal", "thermal_zone")) {
+    const auto milli = ReadNumber(zone / "temp");
+    const auto type = ReadLine(zone / "type");
+    if (milli && type) AddTemperature(temperatures, *type, *milli);
+  }
+  for (const fs::path& chip : Numbered(root / "sys/class/hwmon", "hwmon")) {
+    const std::string name = ReadLine(chip / "name").value_or("");
+    if (name != "coretemp" && name != "k10temp") continue;
+    std::vector<std::pair<std::string, int64_t>> cores, others;
+    constexpr int kSensors = 256;
+    for (int i = 1; i <= kSensors; ++i) {
+      const auto milli = ReadNumber(chip / fmt::format("temp{}_input", i));
+      if (!milli) continue;
+      std::string label = ReadLine(chip / fmt::format("temp{}_label", i)).value_or(fmt::format("temp{}", i));
+      (label.starts_with("Core ") ? cores : others).emplace_back(std::move(label), *milli);
+    }
+    for (const auto& [label, milli] : others.empty() ? cores : others) {
+      AddTemperature(temperatures, name + " " + label, milli);
+    }
+  }
+  return temperatures;
+}
+
 }  // namespace
 
 std::string StableText(const json::value& value) {
@@ -203,36 +253,33 @@ Environment ForTrial(const Environment& machine, const v1::Device& device,
   return environment;
 }
 
-json::object CaptureConditions(const fs::path& root) {
-  json::object conditions;
+Conditions CaptureConditions(const fs::path& root) {
+  Conditions conditions;
   if (const auto line = ReadLine(root / "proc/loadavg")) {
     std::istringstream in(*line);
     double one = 0, five = 0;
-    if (in >> one >> five) conditions["load_average"] = json::array({one, five});
+    if (in >> one >> five) conditions.json["load_average"] = json::array({one, five});
   }
   json::array clocks;
-  std::error_code error;
-  int64_t throttled = 0;
-  bool tells_throttling = false;
-  for (const fs::directory_entry& cpu : fs::directory_iterator(root / "sys/devices/system/cpu", error)) {
-    const std::string name = cpu.path().filename().string();
-    if (!name.starts_with("cpu") || name.size() < 4 || !std::isdigit(static_cast<unsigned char>(name[3]))) continue;
-    if (const auto khz = ReadNumber(cpu.path() / "cpufreq/scaling_cur_freq")) clocks.push_back(*khz);
-    if (const auto count = ReadNumber(cpu.path() / "thermal_throttle/core_throttle_count")) {
-      throttled += *count;
-      tells_throttling = true;
+  for (const fs::path& cpu : Numbered(root / "sys/devices/system/cpu", "cpu")) {
+    if (const auto khz = ReadNumber(cpu / "cpufreq/scaling_cur_freq")) clocks.push_back(*khz);
+    if (const auto count = ReadNumber(cpu / "thermal_throttle/core_throttle_count")) {
+      conditions.throttle_count = conditions.throttle_count.value_or(0) + *count;
     }
   }
-  if (!clocks.empty()) conditions["clocks_khz"] = std::move(clocks);
-  if (tells_throttling) conditions["throttle_count"] = throttled;
-  json::object temperatures;
-  for (const fs::directory_entry& zone : fs::directory_iterator(root / "sys/class/thermal", error)) {
-    const auto milli = ReadNumber(zone.path() / "temp");
-    const auto type = ReadLine(zone.path() / "type");
-    if (milli && type) temperatures[*type] = static_cast<double>(*milli) / 1000;
+  if (!clocks.empty()) conditions.json["clocks_khz"] = std::move(clocks);
+  if (json::object temperatures = Temperatures(root); !temperatures.empty()) {
+    conditions.json["temperatures_c"] = std::move(temperatures);
   }
-  if (!temperatures.empty()) conditions["temperatures_c"] = std::move(temperatures);
   return conditions;
+}
+
+json::object TellConditions(const Conditions& before, const Conditions& after) {
+  json::object told = {{"before", before.json}, {"after", after.json}};
+  if (before.throttle_count && after.throttle_count) {
+    told["throttled"] = *after.throttle_count - *before.throttle_count;
+  }
+  return told;
 }
 
 }  // namespace assay::worker

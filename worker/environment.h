@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,16 @@ Environment CaptureEnvironment(const Config& config, bool memory_enforced, const
 Environment ForTrial(const Environment& machine, const v1::Device& device,
                      const std::vector<const KnownRunner*>& runners);
 
-// Load average, clocks of the CPUs, temperatures, throttling counts: what the system tells of them.
-boost::json::object CaptureConditions(const std::filesystem::path& root = "/");
+// What moves, as far as the system tells.
+struct Conditions {
+  boost::json::object json;               // load average, clocks of the CPUs, temperatures
+  std::optional<int64_t> throttle_count;  // how often the CPUs were slowed down for their heat since the system started
+};
+Conditions CaptureConditions(const std::filesystem::path& root = "/");
+
+// Around what was timed in one process or pair of processes: `before`, `after` and, where it is known, how often the
+// CPUs were `throttled` meanwhile.
+boost::json::object TellConditions(const Conditions& before, const Conditions& after);
 
 // Sorted keys at every depth: equal values give equal texts.
 std::string StableText(const boost::json::value& value);

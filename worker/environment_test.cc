@@ -14,6 +14,7 @@ namespace assay::worker {
 namespace {
 
 namespace fs = std::filesystem;
+namespace json = boost::json;
 using testing::HasSubstr;
 
 class FolderTest : public testing::Test {
@@ -89,8 +90,47 @@ TEST_F(EnvironmentTest, ATrialsHashIsOfItsOwnRunners) {
 }
 
 TEST_F(EnvironmentTest, ConditionsMove) {
-  const std::string text = StableText(CaptureConditions(folder_));
-  EXPECT_EQ(text, "{\"clocks_khz\":[2500000],\"load_average\":[5E-1,2.5E-1],\"temperatures_c\":{\"package\":4.55E1}}");
+  const Conditions before = CaptureConditions(folder_);
+  EXPECT_EQ(StableText(before.json),
+            "{\"clocks_khz\":[2500000],\"load_average\":[5E-1,2.5E-1],\"temperatures_c\":{\"package\":4.55E1}}");
+  EXPECT_FALSE(before.throttle_count.has_value());
+  Write("proc/loadavg", "2.50 0.50 0.10 1/100 1234\n");
+  const json::object told = TellConditions(before, CaptureConditions(folder_));
+  EXPECT_FALSE(told.contains("throttled")) << "not known";
+  EXPECT_EQ(told.at("before").at("load_average").at(0).as_double(), 0.5);
+  EXPECT_EQ(told.at("after").at("load_average").at(0).as_double(), 2.5);
+}
+
+TEST_F(EnvironmentTest, ThrottlingIsCountedOverTheTimedPart) {
+  for (const char* cpu : {"cpu0", "cpu1"}) {
+    Write(std::string("sys/devices/system/cpu/") + cpu + "/thermal_throttle/core_throttle_count", "100\n");
+  }
+  const Conditions before = CaptureConditions(folder_);
+  EXPECT_EQ(TellConditions(before, CaptureConditions(folder_)).at("throttled").as_int64(), 0);
+  Write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "103\n");
+  EXPECT_EQ(TellConditions(before, CaptureConditions(folder_)).at("throttled").as_int64(), 3);
+}
+
+TEST_F(EnvironmentTest, EveryTemperatureHasItsOwnName) {
+  Write("sys/class/thermal/thermal_zone10/temp", "50000\n");
+  Write("sys/class/thermal/thermal_zone10/type", "package\n");
+  Write("sys/class/hwmon/hwmon0/name", "nvme\n");
+  Write("sys/class/hwmon/hwmon0/temp1_input", "99000\n");
+  Write("sys/class/hwmon/hwmon1/name", "k10temp\n");
+  Write("sys/class/hwmon/hwmon1/temp1_input", "61000\n");
+  Write("sys/class/hwmon/hwmon1/temp1_label", "Tctl\n");
+  Write("sys/class/hwmon/hwmon1/temp3_input", "62000\n");
+  for (const std::string socket : {"2", "3"}) {
+    const std::string chip = "sys/class/hwmon/hwmon" + socket + "/";
+    Write(chip + "name", "coretemp\n");
+    Write(chip + "temp2_input", "64000\n");
+    Write(chip + "temp2_label", "Core 0\n");
+  }
+  Write("sys/class/hwmon/hwmon3/temp1_input", "65000\n");
+  Write("sys/class/hwmon/hwmon3/temp1_label", "Package id 1\n");
+  EXPECT_EQ(StableText(CaptureConditions(folder_).json.at("temperatures_c")),
+            R"({"coretemp Core 0":6.4E1,"coretemp Package id 1":6.5E1,"k10temp Tctl":6.1E1,)"
+            R"("k10temp temp3":6.2E1,"package":4.55E1,"package 2":5E1})");
 }
 
 TEST(StableTextTest, SortsKeysAtEveryDepth) {

@@ -76,6 +76,7 @@ class Trial {
     for (const int arm : Arms()) {
       (arm == kBaselineArm ? m_.mutable_baseline() : m_.mutable_candidate())->Swap(&arms_[arm].told);
     }
+    if (!processes_told_.empty()) conditions_["processes"] = std::move(processes_told_);
     ToStruct(conditions_, m_.mutable_conditions());
     if (stop_.stop_requested()) return absl::CancelledError("the trial was ended");
     phases_.Finish(m_);
@@ -527,7 +528,8 @@ class Trial {
     request.run_limit_seconds = limits_.run_seconds;
     request.check_clock = !arms_[0].worker_timed() || !arms_[1].worker_timed();
     for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
-    if (conditions_.empty()) conditions_ = {{"before", CaptureConditions()}};
+    const Conditions before_timing = CaptureConditions();
+    json::value pinned;
     TimingResult result;
     std::optional<SampleFailure> failure;
     std::vector<std::vector<pid_t>> processes = {arms_[kBaselineArm].process->Processes()};
@@ -538,7 +540,7 @@ class Trial {
       for (const std::vector<pid_t>& one : processes) all.insert(all.end(), one.begin(), one.end());
       const bool cpu = context_.device.kind() == "cpu";
       const Pinning pinning(all, cpu ? limits_.threads : 0);
-      if (!pinning.cpus().empty()) conditions_["pinned_cpus"] = json::value_from(pinning.cpus());
+      if (!pinning.cpus().empty()) pinned = json::value_from(pinning.cpus());
       const Priority priority(std::move(all), context_.config.nice);
       conditions_["nice"] = priority.given() ? context_.config.nice : 0;
       std::vector<CpuTime> before;
@@ -555,7 +557,12 @@ class Trial {
         waited_in_calls.push_back(WaitedShare(before[i], after, limits_.threads * result.unshown_ns[i]));
       }
     }
-    conditions_["cpu_waited_share"] = json::array({waited.front(), waited.back()});
+    json::object told = TellConditions(before_timing, CaptureConditions());
+    if (!pinned.is_null()) told["pinned_cpus"] = std::move(pinned);
+    told["cpu_waited_share"] = json::array({waited.front(), waited.back()});
+    told["warm_up"] = result.settled ? "settled" : "gave up";
+    told["sample_size"] = std::string(measure::Name(result.limit));
+    processes_told_.push_back(std::move(told));
     if (!shared_) {
       result.waiting_bias = WaitingBias(waited_in_calls[kBaselineArm], waited_in_calls[kCandidateArm]);
     }
@@ -564,9 +571,6 @@ class Trial {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
                   {CallFailure{CallFailure::Kind::kProtocol, "", result.contradiction}, /*cheating=*/true});
     }
-    conditions_["after"] = CaptureConditions();
-    conditions_["warm_up"] = result.settled ? "settled" : "gave up";
-    conditions_["sample_size"] = std::string(measure::Name(result.limit));
     const bool right = CheckTimedCalls(result);
     timings_.push_back(std::move(result));
     if (!right) FinishTiming();
@@ -655,6 +659,7 @@ class Trial {
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
   json::object conditions_;
+  json::array processes_told_;  // conditions of each process, or pair of processes, that was timed
 };
 
 }  // namespace

@@ -209,7 +209,14 @@ TEST_F(TrialTest, TwoProcessesWhereThePolicyWantsThem) {
   // The luck of one pair of processes must be in the interval: there are several, and it is taken over them.
   EXPECT_GE(m.timing().processes(), 3);
   EXPECT_EQ(m.timing().batches(), m.timing().processes());
-  EXPECT_EQ(m.conditions().fields().at("cpu_waited_share").list_value().values_size(), 2);
+  const auto& told = m.conditions().fields().at("processes").list_value().values();
+  ASSERT_EQ(told.size(), m.timing().processes()) << "of each pair, not of the first and the last";
+  for (const auto& process : told) {
+    const auto& fields = process.struct_value().fields();
+    EXPECT_TRUE(fields.at("before").struct_value().fields().contains("load_average"));
+    EXPECT_TRUE(fields.at("after").struct_value().fields().contains("load_average"));
+    EXPECT_EQ(fields.at("cpu_waited_share").list_value().values_size(), 2);
+  }
   // Where the budget does not pay for another start, one pair has to do, and its interval says so.
   assignment.mutable_policy()->set_budget_seconds(0.05);
   const v1::Measurement short_one = Measure(assignment);
