@@ -62,6 +62,12 @@ constexpr std::pair<const char*, const char*> kTpus[] = {
 std::string XlaRunners(const LocalWorker& worker) {
   const Installation::Xla& xla = worker.xla;
   std::string text = XlaRunner(worker, "xla", {"--plugin", xla.plugin.string()}, {});
+  if (worker.gpu && !xla.cuda_plugin.empty()) {
+    text += XlaRunner(worker, "xla-cuda-device", {"--plugin", xla.cuda_plugin.string()}, {});
+  }
+  if (worker.tpu && !xla.tpu_plugin.empty()) {
+    text += XlaRunner(worker, "xla-tpu-device", {"--plugin", xla.tpu_plugin.string()}, {});
+  }
   if (!xla.tpu_plugin.empty()) {
     std::vector<std::string> arguments = {"--plugin", xla.tpu_plugin.string()};
     for (const auto& [label, topology] : kTpus) {

@@ -22,6 +22,7 @@ struct LocalWorker {
   std::filesystem::path venv;          // empty: there is none
   std::filesystem::path xla_runner;    // program; empty: there is none
   Installation::Xla xla;               // with it
+  bool gpu = false, tpu = false;       // there are such devices here, which the plug-ins can run on
   std::filesystem::path python_path;   // empty: Assay's packages are installed in the environments
   std::vector<std::pair<std::string, std::filesystem::path>> environments;
 };

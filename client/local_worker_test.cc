@@ -1,5 +1,6 @@
 #include "client/local_worker.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <toml++/toml.h>
@@ -15,6 +16,7 @@ namespace assay::client {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 
 class LocalTest : public ::testing::Test {
  protected:
@@ -47,6 +49,19 @@ TEST_F(LocalTest, WorkerConfigIsToml) {
                                       {"/gpus/a100.txtpb", "/gpus/h100.txtpb"}},
                               .python_path = "/src/runner/python",
                               .environments = {{"nightly", "/venv-nightly"}}};
+  LocalWorker with_devices = worker;
+  with_devices.gpu = with_devices.tpu = true;
+  const toml::table more = toml::parse(WorkerConfig(with_devices));
+  std::vector<std::string> names, plugins;
+  for (const toml::node& runner : *more["runner"].as_array()) {
+    names.push_back(*(*runner.as_table())["name"].value<std::string>());
+    plugins.push_back((*runner.as_table())["command"][2].value<std::string>().value_or(""));
+  }
+  EXPECT_THAT(names, ElementsAre("torch", "xla", "xla-cuda-device", "xla-tpu-device", "xla-tpu", "xla-cuda", "python",
+                                 "python"));
+  EXPECT_EQ(plugins[2], "/venv-xla/cuda.so");
+  EXPECT_EQ(plugins[3], "/venv-xla/libtpu.so");
+
   const toml::table config = toml::parse(WorkerConfig(worker));
   EXPECT_EQ(config["state_dir"].value<std::string>(), "/state/a \"quoted\\ folder");
   EXPECT_EQ(config["threads"].value<int>(), 2);

@@ -123,6 +123,9 @@ class Up {
     if (!xla->gpus.empty())
       options_.say(
           fmt::format("with XLA for {} GPUs, to compile only: {}", xla->gpus.size(), xla->cuda_plugin.string()));
+    std::error_code error;
+    worker_.gpu = fs::exists("/dev/nvidia0", error);
+    worker_.tpu = fs::exists("/dev/accel0", error) || fs::exists("/dev/vfio/0", error);
     worker_.xla_runner = *std::move(runner);
     worker_.xla = *std::move(xla);
   }
