@@ -297,6 +297,37 @@ def test_a_topology_compiles_and_does_not_run():
       runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device="tpu:none")
 
 
+CUDA = next(ROOT.glob(".venv-xla/plugins/cuda/jax_plugins/*/xla_cuda_plugin.so"), None)
+DEVICES = {
+  "cpu": (PLUGIN, (pathlib.Path("/proc/cpuinfo"),)),
+  "cuda": (CUDA, (pathlib.Path("/dev/nvidia0"),)),
+  "tpu": (LIBTPU if LIBTPU.exists() else None, (pathlib.Path("/dev/accel0"), pathlib.Path("/dev/vfio/0"))),
+}
+
+
+@pytest.mark.parametrize("kind", DEVICES)
+def test_a_device_compiles_runs_and_times(kind):
+  plugin, signs = DEVICES[kind]
+  if not any(sign.exists() for sign in signs):
+    pytest.skip(f"no device of the kind {kind} here: no {' or '.join(map(str, signs))}")
+  if plugin is None:
+    pytest.skip(f"no plug-in for {kind} in .venv-xla: scripts/setup-xla --{kind} installs it")
+  with Runner([PROGRAM, "--plugin", plugin, "--lowering", PYTHON, "-m", "assay_lowering"]) as runner:
+    device = runner.call("describe")["devices"][0]
+    assert device["kind"].split(":")[0] == kind and device["model"]
+    runner.load(MODEL, {name: tensor(value) for name, value in inputs(1).items()}, device=device["id"])
+    compiled = runner.call("compile", {"compiler": "xla", "options": {}})
+    _, data = runner.call_for_file("run", {"handle": compiled["handle"], "set": "public"}, "outputs")
+    outputs, expected = outputs_of(data), eager(inputs(1))
+    # An accelerator may multiply in a shorter format, as it does by default.
+    tolerance = {} if kind == "cpu" else {"rtol": 2e-2, "atol": 2e-2}
+    torch.testing.assert_close(outputs[0], expected[0], **tolerance)
+    torch.testing.assert_close(outputs[1], expected[1])
+    handles = [compiled["handle"], compiled["handle"]]
+    told = runner.call("pair", {"handles": handles, "set": "public", "order": [0, 1, 1, 0], "batch": [2, 2], "budget_ns": 0})
+    assert len(told["samples_ns"]) == 4 and min(told["samples_ns"]) > 0
+
+
 def test_close_ends_it(start):
   with start() as runner:
     assert runner.call("close") == {}
