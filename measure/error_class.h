@@ -17,7 +17,7 @@ namespace assay::measure {
 
 enum class ErrorClass : uint8_t {
   kCorrect,
-  kEagerFail,       // the baseline failed, in whatever phase
+  kEagerFail,       // the baseline failed, in whatever phase, not for want of memory alone (kSkipped)
   kCompileFail,     // the candidate failed in load or compile
   kRuntimeFail,     // the candidate failed in run or pair
   kShapeMismatch,   // another number of outputs, or another shape of one

@@ -39,7 +39,8 @@ constexpr const char* kTricks[] = {"none",          "compile-error", "compile-un
                                    "run-lies",      "write-inputs",  "recompiles",
                                    "huge-output",   "close-channel", "slow",
                                    "nearly",        "timed-skip",    "first-outputs",
-                                   "moves-time",    "slow-clock",    "artifact-abort"};
+                                   "moves-time",    "slow-clock",    "artifact-abort",
+                                   "pair-memory"};
 
 int64_t Now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -381,6 +382,7 @@ class Server {
       Form& form = FormOf(params.at("handles").as_array()[arm].as_int64());
       const std::string& trick = form.trick;
       if (trick == "pair-abort") abort();
+      if (trick == "pair-memory") error_ = "out_of_memory";
       both |= trick == "pair-abort-both";
       recompiles += trick == "recompiles";
       const int64_t start = Now();

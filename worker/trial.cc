@@ -126,7 +126,23 @@ class Trial {
   }
   bool Fail(int arm, v1::OutcomeClass candidates_class, const ArmFailure& failure) {
     failed_arm_ = arm;
-    return Fail(arm == kBaselineArm ? v1::EAGER_FAIL : candidates_class, failure);
+    if (arm == kCandidateArm) return Fail(candidates_class, failure);
+    Fail(v1::EAGER_FAIL, failure);
+    if (m_.detail() == v1::OUT_OF_MEMORY && !candidate_loaded_ && arms_[arm].runner->config.trusted) TellMemoryNeed();
+    return false;
+  }
+  // The baseline alone, as told by a runner that has no interest in it, wants more memory than there is here: that says
+  // something of this worker and nothing of the candidate.
+  void TellMemoryNeed() {
+    m_.set_outcome_class(v1::SKIPPED);
+    std::string limit = fmt::format("a runner here may use {} bytes", memory_limit_);
+    const v1::Device& device = context_.device;
+    if (device.kind() != "cpu" && device.memory_bytes() > 0) {
+      limit += fmt::format(", and the device {} has {}", device.id(), device.memory_bytes());
+    }
+    const int64_t peak = arms_[kBaselineArm].told.peak_memory_bytes();
+    if (peak > 0) limit += fmt::format("; compiling took {} at most", peak);
+    m_.set_message(fmt::format("the baseline alone runs out of memory: {} ({})", limit, m_.message()));
   }
 
   bool ResolvePolicy() {
@@ -307,6 +323,7 @@ class Trial {
   // Starts what the arms need; one process for both where one runner has both.
   bool StartProcesses(bool baseline_only = false) {
     phases_.Begin("start", /*harness=*/true);
+    candidate_loaded_ = false;
     for (const int arm : Arms()) {
       if (arm == kCandidateArm && baseline_only) break;
       TrialArm& a = arms_[arm];
@@ -370,6 +387,7 @@ class Trial {
   // Loads and compiles an arm in the newest process.
   bool LoadAndCompile(int arm) {
     Focus(arm);
+    candidate_loaded_ |= arm == kCandidateArm;
     if (arm == kBaselineArm || !shared_) {
       if (auto failure = Load(arm)) return Fail(arm, v1::COMPILE_FAIL, *failure);
     } else {
@@ -652,10 +670,11 @@ class Trial {
   std::optional<InputSets> inputs_;
   std::optional<runner::MemoryFile> small_inputs_;  // of a trial that runs nothing, instead
   runner::UniqueFd lock_;
-  std::array<TrialArm, 2> arms_;  // by measure::kBaselineArm and kCandidateArm
-  bool compiles_only_ = false;    // the candidate is the only arm, and is not run
-  bool shared_ = false;           // both in one process
-  bool cold_ = false;             // caches are emptied before each timed call
+  std::array<TrialArm, 2> arms_;   // by measure::kBaselineArm and kCandidateArm
+  bool compiles_only_ = false;     // the candidate is the only arm, and is not run
+  bool shared_ = false;            // both in one process
+  bool cold_ = false;              // caches are emptied before each timed call
+  bool candidate_loaded_ = false;  // something of the candidate's is in the newest processes
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
   json::object conditions_;

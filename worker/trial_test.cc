@@ -576,6 +576,31 @@ TEST_F(TrialTest, TooLargeAGraphIsSkipped) {
   EXPECT_THAT(m.message(), HasSubstr("may use 100"));
 }
 
+TEST_F(TrialTest, ABaselineThatNeedsMoreMemoryThanThereIsSkipsTheGraph) {
+  AddRunner("default", {"--fork"});
+  AddRunner("nightly", {});
+  AddRunner("reporting", {}, /*trusted=*/false);
+  v1::Assignment assignment = Assign("none", "default", "run-memory");
+  assignment.mutable_policy()->set_memory_limit_bytes(1 << 30);
+  const v1::Measurement m = Measure(assignment);
+  EXPECT_EQ(m.outcome_class(), v1::SKIPPED);
+  EXPECT_EQ(m.detail(), v1::OUT_OF_MEMORY);
+  EXPECT_EQ(m.failed_phase(), "run.baseline");
+  EXPECT_THAT(m.message(), HasSubstr("the baseline alone runs out of memory: a runner here may use 1073741824 bytes"));
+  EXPECT_THAT(m.message(), HasSubstr("compiling took 4096 at most"));
+  EXPECT_THAT(m.message(), HasSubstr("the fake runner says out_of_memory"));
+  EXPECT_THAT(m.evidence(), HasSubstr("trick run-memory"));
+  // Once the candidate is there, too, it may be what takes the memory.
+  EXPECT_EQ(Measure(Assign("none", "nightly", "pair-memory")).outcome_class(), v1::EAGER_FAIL);
+  EXPECT_EQ(Measure(Assign("pair-memory")).outcome_class(), v1::RUNTIME_FAIL);
+  // A runner of anyone's could have the graphs skipped that its candidate is bad at.
+  assignment = Assign("none", "reporting", "run-memory");
+  assignment.mutable_baseline()->set_environment("reporting");
+  const v1::Measurement reported = Measure(assignment);
+  EXPECT_EQ(reported.outcome_class(), v1::EAGER_FAIL);
+  EXPECT_EQ(reported.detail(), v1::OUT_OF_MEMORY);
+}
+
 TEST_F(TrialTest, AssaysOwnFailuresAreInfrastructure) {
   AddRunner("default", {});
   v1::Assignment assignment = Assign("none");
