@@ -183,8 +183,9 @@ class Job:
         lines = self._text.split(b"\n")
         row = json.loads(lines[-2]) if len(lines) > 1 else dict(self.row)
         if timed_out:
-            form = next(form for form in self.forms if form not in row or str(row[form]).startswith("crash"))
-            row[form] = f"timeout: {self.deadline - self.start:.0f} s"
+            late = [form for form in self.forms if form not in row or str(row[form]).startswith("crash")]
+            if late:  # none where it had just ended
+                row[late[0]] = f"timeout: {self.deadline - self.start:.0f} s"
         elif os.WIFSIGNALED(status) and "eager" not in row:
             row["python"] = f"crash: signal {os.WTERMSIG(status)}"
         return row | {"seconds": round(time.monotonic() - self.start, 1)}
