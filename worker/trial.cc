@@ -13,11 +13,11 @@
 #include "graph/canonical.h"
 #include "graph/replay.h"
 #include "measure/quantiles.h"
+#include "worker/arm_timing.h"
 #include "worker/device_lock.h"
 #include "worker/input_set.h"
 #include "worker/output_check.h"
 #include "worker/reference.h"
-#include "worker/scheduling.h"
 #include "worker/timing.h"
 #include "worker/trial_arm.h"
 #include "worker/words.h"
@@ -547,44 +547,18 @@ class Trial {
     request.check_clock = !arms_[0].worker_timed() || !arms_[1].worker_timed();
     for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
     const Conditions before_timing = CaptureConditions();
-    json::value pinned;
-    TimingResult result;
-    std::optional<SampleFailure> failure;
-    std::vector<std::vector<pid_t>> processes = {arms_[kBaselineArm].process->Processes()};
-    if (!shared_) processes.push_back(arms_[kCandidateArm].process->Processes());
-    std::vector<double> waited, waited_in_calls;  // shares, one a process
-    {
-      std::vector<pid_t> all;
-      for (const std::vector<pid_t>& one : processes) all.insert(all.end(), one.begin(), one.end());
-      const bool cpu = context_.device.kind() == "cpu";
-      const Pinning pinning(all, cpu ? limits_.threads : 0);
-      if (!pinning.cpus().empty()) pinned = json::value_from(pinning.cpus());
-      const Priority priority(std::move(all), context_.config.nice);
-      conditions_["nice"] = priority.given() ? context_.config.nice : 0;
-      std::vector<CpuTime> before;
-      for (const std::vector<pid_t>& one : processes) before.push_back(CpuTimeOf(one));
-      std::unique_ptr<Sampler> sampler =
-          MakeSampler({SamplerArm{arms_[0].process, arms_[0].handle, arms_[0].worker_timed()},
-                       SamplerArm{arms_[1].process, arms_[1].handle, arms_[1].worker_timed()}},
-                      kSecretSetName);
-      failure = TimeArms(*sampler, std::move(request), stop_, phases_, result);
-      for (size_t i = 0; i < processes.size(); ++i) {
-        const CpuTime after = CpuTimeOf(processes[i]);
-        waited.push_back(WaitedShare(before[i], after));
-        // Each of its threads may have waited all that time.
-        waited_in_calls.push_back(WaitedShare(before[i], after, limits_.threads * result.unshown_ns[i]));
-      }
-    }
+    ArmTiming timing = TimePlaced(arms_,
+                                  {.threads = limits_.threads,
+                                   .pin = context_.device.kind() == "cpu",
+                                   .nice = context_.config.nice,
+                                   .one = shared_},
+                                  std::move(request), kSecretSetName, stop_, phases_);
+    conditions_["nice"] = timing.nice;
     json::object told = TellConditions(before_timing, CaptureConditions());
-    if (!pinned.is_null()) told["pinned_cpus"] = std::move(pinned);
-    told["cpu_waited_share"] = json::array({waited.front(), waited.back()});
-    told["warm_up"] = result.settled ? "settled" : "gave up";
-    told["sample_size"] = std::string(measure::Name(result.limit));
+    for (json::key_value_pair& one : timing.conditions) told[one.key()] = std::move(one.value());
     processes_told_.push_back(std::move(told));
-    if (!shared_) {
-      result.waiting_bias = WaitingBias(waited_in_calls[kBaselineArm], waited_in_calls[kCandidateArm]);
-    }
-    if (failure) return Attribute(*failure);
+    TimingResult& result = timing.result;
+    if (timing.failure) return Attribute(*timing.failure);
     if (!result.contradiction.empty()) {
       return Fail(kCandidateArm, v1::RUNTIME_FAIL,
                   {CallFailure{CallFailure::Kind::kProtocol, "", result.contradiction}, /*cheating=*/true});
