@@ -111,6 +111,8 @@ std::string TimingText(const v1::Timing& timing, bool cold) {
   };
   add("candidate", timing.candidate_quantiles_ns());
   add("baseline", timing.baseline_quantiles_ns());
+  add("candidate, device's clock", timing.candidate_device_quantiles_ns());
+  add("baseline, device's clock", timing.baseline_device_quantiles_ns());
   return text + (table.rows() > 0 ? Indented(table.Text()) : "");
 }
 

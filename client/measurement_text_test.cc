@@ -41,6 +41,20 @@ TEST(MeasurementText, SaysThatCachesWereCold) {
   EXPECT_THAT(MeasurementText(m), HasSubstr("two processes, cold caches"));
 }
 
+TEST(MeasurementText, TimesByTheDevicesClockHaveTheirRows) {
+  v1::Measurement m;
+  m.mutable_timing()->set_pairs(3);
+  for (const double ns : {1e6, 2e6, 3e6, 4e6, 5e6}) {
+    m.mutable_timing()->add_candidate_quantiles_ns(ns);
+    m.mutable_timing()->add_baseline_quantiles_ns(ns);
+  }
+  EXPECT_THAT(MeasurementText(m), Not(HasSubstr("device's clock")));
+  for (const double ns : {1e6, 2e6, 2.5e6, 4e6, 5e6}) m.mutable_timing()->add_baseline_device_quantiles_ns(ns);
+  const std::string text = MeasurementText(m);
+  EXPECT_THAT(text, testing::ContainsRegex("baseline, device's clock +1.* +2.* +2\\.5.* +4.* +5"));
+  EXPECT_THAT(text, Not(HasSubstr("candidate, device's clock"))) << "its runner told none";
+}
+
 TEST(MeasurementText, ConditionsAreOfEachProcess) {
   v1::Measurement m;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(

@@ -40,7 +40,8 @@ constexpr const char* kTricks[] = {"none",          "compile-error", "compile-un
                                    "huge-output",   "close-channel", "slow",
                                    "nearly",        "timed-skip",    "first-outputs",
                                    "moves-time",    "slow-clock",    "artifact-abort",
-                                   "pair-memory"};
+                                   "pair-memory",   "device-few",    "device-zero",
+                                   "device-lies"};
 
 int64_t Now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -106,6 +107,7 @@ class Server {
         description["methods"].as_array().emplace_back("lower");
         description["lowering"] = "greetings 1";
       }
+      if (trick_ == "device-clock") description["clocks"].as_array().emplace_back("device");
       if (trick_ == "compile-only") {
         json::array& methods = description["methods"].as_array();
         for (const char* gone : {"run", "pair"})
@@ -370,7 +372,8 @@ class Server {
     const std::string set(params.at("set").as_string());
     const bool cold = params.contains("cold") && params.at("cold").as_bool();
     int recompiles = 0;
-    bool both = false;
+    bool both = false, few = false, clock = trick_ == "device-clock";
+    json::array device;  // by the clock of a device that is twice as fast
     std::vector<std::vector<float>> kept;
     std::string kept_trick;
     const int64_t wall = Now();
@@ -396,6 +399,9 @@ class Server {
       }
       const int64_t told = TimeToTell(trick, arm, Now() - start, moved);
       samples.emplace_back(told);
+      clock |= trick.starts_with("device-");
+      few |= trick == "device-few";
+      device.emplace_back(trick == "device-zero" ? 0 : trick == "device-lies" ? int64_t{1} << 50 : told / 2);
       if (keep && keep->as_int64() == static_cast<int64_t>(i)) {
         kept = outputs_;
         kept_trick = trick;
@@ -403,11 +409,14 @@ class Server {
       if (trick == "pair-short" && i >= 1) break;
     }
     if (both) abort();
+    if (few) device.pop_back();
     if (keep) {
       outputs_ = kept;
       Write(request.TakeFd("outputs"), kept_trick);
     }
-    return {{"samples_ns", samples}, {"wall_ns", Now() - wall}, {"recompiles", recompiles}};
+    json::object result = {{"samples_ns", samples}, {"wall_ns", Now() - wall}, {"recompiles", recompiles}};
+    if (clock) result["device_ns"] = device;
+    return result;
   }
 
   runner::Channel channel_;
@@ -442,7 +451,8 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (mode == "--stale") return Server(std::move(channel), false, "stored-outputs").Serve();
-  if (mode.starts_with("--lower") || mode == "--helper" || mode == "--compile-only" || mode == "--no-budget")
+  if (mode.starts_with("--lower") || mode == "--helper" || mode == "--compile-only" || mode == "--no-budget" ||
+      mode == "--device-clock")
     return Server(std::move(channel), false, mode.substr(2)).Serve();
   if (mode != "--fork") return Server(std::move(channel), false).Serve();
   runner::Zygote zygote{[] { return Describe(true); },

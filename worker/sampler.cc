@@ -21,11 +21,28 @@ constexpr int kMaximumRun = 16;
 
 CallFailure Broken(std::string message) { return CallFailure{CallFailure::Kind::kProtocol, "", std::move(message)}; }
 
+// What a device's clock may be faster than the host's.
+constexpr double kClockDrift = 0.01;
+
 struct PairReply {
   std::vector<int64_t> ns;
+  std::vector<int64_t> device_ns;  // as many; 0: not told
   int64_t request_ns = 0;
   int recompiles = 0;
 };
+
+// The list of times `key` of a reply to `pair`.
+std::optional<CallFailure> ReadTimes(const json::object& result, std::string_view key, std::vector<int64_t>& times) {
+  const json::value* samples = result.if_contains(key);
+  if (samples == nullptr || !samples->is_array()) return Broken(fmt::format("pair: {} must be a list", key));
+  for (const json::value& sample : samples->get_array()) {
+    if (!sample.is_int64() || sample.get_int64() <= 0) {
+      return Broken(fmt::format("pair: {} must hold integers above 0", key));
+    }
+    times.push_back(sample.get_int64());
+  }
+  return std::nullopt;
+}
 
 // One `pair` request.
 Outcome<PairReply> RequestPair(RunnerProcess& process, const std::vector<int64_t>& handles, const std::string& set,
@@ -46,12 +63,14 @@ Outcome<PairReply> RequestPair(RunnerProcess& process, const std::vector<int64_t
   if (!reply.ok()) return reply.failure();
   PairReply out;
   out.request_ns = reply->wall_ns;
-  const json::value* samples = reply->result.if_contains("samples_ns");
-  if (samples == nullptr || !samples->is_array()) return Broken("pair: samples_ns must be a list");
-  for (const json::value& sample : samples->get_array()) {
-    if (!sample.is_int64() || sample.get_int64() <= 0) return Broken("pair: samples_ns must hold integers above 0");
-    out.ns.push_back(sample.get_int64());
+  if (auto failure = ReadTimes(reply->result, "samples_ns", out.ns)) return *failure;
+  if (reply->result.contains("device_ns")) {
+    if (auto failure = ReadTimes(reply->result, "device_ns", out.device_ns)) return *failure;
+    if (out.device_ns.size() != out.ns.size()) {
+      return Broken(fmt::format("pair: {} times of the device for {} samples", out.device_ns.size(), out.ns.size()));
+    }
   }
+  out.device_ns.resize(out.ns.size(), 0);
   if (out.ns.size() > order.size()) return Broken("pair: more samples than were asked for");
   if (out.ns.size() < order.size() && (budget_ns == 0 || out.request_ns < budget_ns || out.ns.size() % 2 != 0)) {
     return Broken(fmt::format("pair: {} samples for {} in the order, and the budget is not used up", out.ns.size(),
@@ -63,15 +82,23 @@ Outcome<PairReply> RequestPair(RunnerProcess& process, const std::vector<int64_t
   return out;
 }
 
-// Samples cannot take longer than the request that they were taken in.
-std::string Contradiction(const std::vector<int64_t>& ns, int64_t request_ns) {
+std::string Contradiction(std::string_view what, const std::vector<int64_t>& ns, int64_t most, int64_t request_ns) {
   int64_t sum = 0;
   for (const int64_t sample : ns) {
-    if (__builtin_add_overflow(sum, sample, &sum)) return "the samples' times overflow";
+    if (__builtin_add_overflow(sum, sample, &sum)) return fmt::format("the samples' {}s overflow", what);
   }
-  if (sum <= request_ns) return "";
-  return fmt::format("the samples' times add up to {} ns; the request took {} ns by the worker's clock", sum,
+  if (sum <= most) return "";
+  return fmt::format("the samples' {}s add up to {} ns; the request took {} ns by the worker's clock", what, sum,
                      request_ns);
+}
+
+// Samples cannot take longer than the request that they were taken in.
+std::string Contradiction(const PairReply& reply) {
+  const int64_t took = reply.request_ns;
+  std::string found = Contradiction("time", reply.ns, took, took);
+  if (!found.empty()) return found;
+  const auto most = static_cast<int64_t>((1 + kClockDrift) * static_cast<double>(took));
+  return Contradiction("device time", reply.device_ns, most, took);
 }
 
 absl::StatusOr<runner::MemoryFile> NewOutputs() { return runner::MemoryFile::Create("assay-outputs"); }
@@ -104,9 +131,10 @@ class PairSampler : public Sampler {
                                            chunk.cold, chunk.limit_seconds, stop);
     if (!reply.ok()) return SampleFailure{-1, reply.failure()};
     samples.request_ns += reply->request_ns;
-    samples.contradiction = Contradiction(reply->ns, reply->request_ns);
+    samples.contradiction = Contradiction(*reply);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
     samples.ns = std::move(reply->ns);
+    samples.device_ns = std::move(reply->device_ns);
     samples.recompiles = reply->recompiles;
     if (chunk.keep >= 0 && chunk.keep < static_cast<int>(samples.ns.size())) samples.kept = *std::move(file);
     return std::nullopt;
@@ -223,9 +251,10 @@ class SwitchingSampler : public Sampler {
                     run.keep < 0 ? -1 : run.keep + discarded, file->fd(), run.cold, limit, stop);
     if (!reply.ok()) return reply.failure();
     samples.request_ns += reply->request_ns;
-    if (samples.contradiction.empty()) samples.contradiction = Contradiction(reply->ns, reply->request_ns);
+    if (samples.contradiction.empty()) samples.contradiction = Contradiction(*reply);
     for (const int64_t ns : reply->ns) samples.calls_ns += ns;
     samples.ns.insert(samples.ns.end(), reply->ns.begin() + discarded, reply->ns.end());
+    samples.device_ns.insert(samples.device_ns.end(), reply->device_ns.begin() + discarded, reply->device_ns.end());
     samples.uncounted_ns[run.arm] +=
         reply->request_ns - std::accumulate(reply->ns.begin() + discarded, reply->ns.end(), int64_t{0});
     samples.recompiles += reply->recompiles;
@@ -249,7 +278,10 @@ class SwitchingSampler : public Sampler {
       }
       samples.calls_ns += sum;
       samples.request_ns += sum;
-      if (i >= 0) samples.ns.push_back(sum);
+      if (i >= 0) {
+        samples.ns.push_back(sum);
+        samples.device_ns.push_back(0);
+      }
       if (i < 0) samples.uncounted_ns[run.arm] += sum;
       if (i >= 0 && i == run.keep) samples.kept = std::move(last);
     }

@@ -26,9 +26,10 @@ struct Chunk {
 };
 
 struct Samples {
-  std::vector<int64_t> ns;  // of the first ns.size() entries of the order
-  int64_t calls_ns = 0;     // spent on calls, discarded ones included
-  int64_t request_ns = 0;   // of all the requests
+  std::vector<int64_t> ns;                       // of the first ns.size() entries of the order
+  std::vector<int64_t> device_ns;                // … by the device's clock; 0: the runner does not tell
+  int64_t calls_ns = 0;                          // spent on calls, discarded ones included
+  int64_t request_ns = 0;                        // of all the requests
   std::array<int64_t, 2> uncounted_ns = {0, 0};  // of the requests to either of two processes, without their `ns`
   int recompiles = 0;
   std::optional<runner::MemoryFile> kept;  // outputs of sample `keep`, where it was taken

@@ -49,6 +49,15 @@ int ChooseChecked(const std::vector<int>& order, measure::Random& random) {
   return candidates.empty() ? -1 : candidates[random.Below(candidates.size())];
 }
 
+// Minimum, lower quartile, median, upper quartile, maximum.
+void TellQuantiles(const std::vector<double>& calls, google::protobuf::RepeatedField<double>& quantiles) {
+  const measure::SampleSummary summary = measure::Summarise(calls);
+  for (const double value :
+       {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile, summary.maximum}) {
+    quantiles.Add(value);
+  }
+}
+
 class ArmTimer {
  public:
   ArmTimer(Sampler& sampler, TimingRequest request, std::stop_token stop, PhaseLog& phases, TimingResult& result)
@@ -216,7 +225,10 @@ class ArmTimer {
     if (result_.contradiction.empty()) result_.contradiction = samples.contradiction;
     result_.recompiles += samples.recompiles;
     if (samples.kept) result_.kept.push_back(std::move(*samples.kept));
-    for (size_t i = 0; i < samples.ns.size(); ++i) result_.samples_ns[chunk.order[i]].push_back(samples.ns[i]);
+    for (size_t i = 0; i < samples.ns.size(); ++i) {
+      result_.samples_ns[chunk.order[i]].push_back(samples.ns[i]);
+      result_.device_ns[chunk.order[i]].push_back(samples.device_ns[i]);
+    }
     const absl::StatusOr<std::vector<double>> ratios =
         measure::PairLogRatios(chunk.order, samples.ns, chunk.batch, run_length);
     if (!ratios.ok()) {
@@ -248,7 +260,7 @@ void TellTiming(const measure::Policy& policy, const std::vector<TimingResult>& 
                 v1::Timing& told) {
   if (timings.empty()) return;
   std::vector<measure::PairedEstimate> estimates;
-  std::array<std::vector<double>, 2> calls;
+  std::array<std::vector<double>, 2> calls, device_calls;
   int64_t pairs = 0;
   double bias = 0;
   for (const TimingResult& timing : timings) {
@@ -262,6 +274,9 @@ void TellTiming(const measure::Policy& policy, const std::vector<TimingResult>& 
       for (const int64_t ns : timing.samples_ns[arm]) {
         samples.Add(ns);
         calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
+      }
+      for (const int64_t ns : timing.device_ns[arm]) {
+        if (ns > 0) device_calls[arm].push_back(static_cast<double>(ns) / timing.batch[arm]);
       }
     }
   }
@@ -284,15 +299,11 @@ void TellTiming(const measure::Policy& policy, const std::vector<TimingResult>& 
   told.set_unstable(measure::IsUnstable(policy, estimate.half_width / bar));
   told.set_one_process(one_process);
   told.set_processes(static_cast<int>(timings.size()));
-  for (const int arm : {kBaselineArm, kCandidateArm}) {
-    const measure::SampleSummary summary = measure::Summarise(calls[arm]);
-    auto& quantiles =
-        arm == kBaselineArm ? *told.mutable_baseline_quantiles_ns() : *told.mutable_candidate_quantiles_ns();
-    for (const double value :
-         {summary.minimum, summary.lower_quartile, summary.median, summary.upper_quartile, summary.maximum}) {
-      quantiles.Add(value);
-    }
-  }
+  TellQuantiles(calls[kBaselineArm], *told.mutable_baseline_quantiles_ns());
+  TellQuantiles(calls[kCandidateArm], *told.mutable_candidate_quantiles_ns());
+  const auto all = [&](int arm) { return !calls[arm].empty() && device_calls[arm].size() == calls[arm].size(); };
+  if (all(kBaselineArm)) TellQuantiles(device_calls[kBaselineArm], *told.mutable_baseline_device_quantiles_ns());
+  if (all(kCandidateArm)) TellQuantiles(device_calls[kCandidateArm], *told.mutable_candidate_device_quantiles_ns());
 }
 
 }  // namespace assay::worker

@@ -34,14 +34,15 @@ struct TimingResult {
   measure::PairedEstimate estimate;
   std::array<int, 2> batch = {1, 1};
   std::array<std::vector<int64_t>, 2> samples_ns;  // by arm, in order
+  std::array<std::vector<int64_t>, 2> device_ns;   // … by the device's clock; 0: not told
   int warmup_calls = 0;                            // both arms
   bool settled = true;                             // warm-up ended because times had settled
   int recompiles = 0;
   measure::SizeLimit limit = measure::SizeLimit::kTarget;
   std::vector<runner::MemoryFile> kept;  // outputs of the candidate's checked calls
   std::string contradiction;             // as Samples::contradiction
-  // Of the time of an arm's requests, as far as it has a process of its own, what its median sample does not show: calls
-  // that were not counted, and what single samples took longer.
+  // Of the time of an arm's requests, as far as it has a process of its own, what its median sample does not show:
+  // calls that were not counted, and what single samples took longer.
   std::array<int64_t, 2> unshown_ns = {0, 0};
   double waiting_bias = 0;  // of arms that have a process each (scheduling.h); told by the caller
 };

@@ -24,6 +24,7 @@ class FakeSampler : public Sampler {
       const bool stall = stall_every > 0 && ++taken_ % stall_every == 0;
       const double ns = ns_[arm] * chunk.batch[arm] * slow * std::exp(0.01 * random_.Normal()) + (stall ? 2e7 : 0);
       samples.ns.push_back(std::max<int64_t>(1, std::llround(ns)));
+      samples.device_ns.push_back(0);
       samples.calls_ns += samples.ns.back();
       samples.request_ns += samples.ns.back() + (chunk.cold ? sweep_ns : 0);
       samples.uncounted_ns[arm] += uncounted_ns;
@@ -48,10 +49,10 @@ class FakeSampler : public Sampler {
   int crowded = 0;                              // so many requests alone take three times as long
   std::array<double, 2> alone_factor = {1, 1};  // of the time that was told
   double own_clock = 1;
-  int64_t sweep_ns = 0;  // what emptying the caches takes
+  int64_t sweep_ns = 0;      // what emptying the caches takes
   int64_t uncounted_ns = 0;  // a sample
-  int colds = 0;         // requests for it
-  int stall_every = 0;   // every so many samples one takes 20 ms longer
+  int colds = 0;             // requests for it
+  int stall_every = 0;       // every so many samples one takes 20 ms longer
   std::array<int64_t, 2> calls = {0, 0};
 
  private:

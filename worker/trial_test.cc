@@ -188,6 +188,25 @@ TEST_F(TrialTest, ForkedChildOfAWarmParent) {
   ExpectWhole(Measure(Assign("none")));
 }
 
+TEST_F(TrialTest, TimesByADevicesClockAreToldOfTheArmsThatHaveOne) {
+  AddRunner("default", {"--device-clock"});
+  AddRunner("clockless", {});
+  const v1::Measurement m = Measure(Assign("slow"));
+  ExpectWhole(m);
+  ASSERT_EQ(m.timing().baseline_device_quantiles_ns_size(), 5);
+  ASSERT_EQ(m.timing().candidate_device_quantiles_ns_size(), 5);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_NEAR(m.timing().baseline_device_quantiles_ns(i), m.timing().baseline_quantiles_ns(i) / 2, 1);
+    EXPECT_NEAR(m.timing().candidate_device_quantiles_ns(i), m.timing().candidate_quantiles_ns(i) / 2, 1);
+  }
+  EXPECT_NEAR(m.timing().log_speedup(), std::log(1.0 / 3), 0.3) << "of the host's times";
+  const v1::Measurement mixed = Measure(Assign("none", "clockless"));
+  ExpectWhole(mixed);
+  EXPECT_FALSE(mixed.timing().one_process());
+  EXPECT_EQ(mixed.timing().baseline_device_quantiles_ns_size(), 5);
+  EXPECT_EQ(mixed.timing().candidate_device_quantiles_ns_size(), 0);
+}
+
 TEST_F(TrialTest, TwoProcesses) {
   AddRunner("default", {"--fork"});
   AddRunner("nightly", {});
@@ -475,9 +494,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"stored-outputs", v1::ACCURACY, v1::CHEATING}, Case{"timed-stale", v1::ACCURACY, v1::CHEATING},
         Case{"first-outputs", v1::ACCURACY, v1::CHEATING}, Case{"timed-skip", v1::ACCURACY, v1::CHEATING},
         Case{"run-lies", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"pair-lies", v1::RUNTIME_FAIL, v1::CHEATING},
-        Case{"moves-time", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"slow-clock", v1::RUNTIME_FAIL, v1::CHEATING},
-        Case{"pair-abort", v1::RUNTIME_FAIL, v1::SIGNAL}, Case{"pair-short", v1::RUNTIME_FAIL, v1::PROTOCOL},
-        Case{"close-channel", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"device-few", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"device-zero", v1::RUNTIME_FAIL, v1::PROTOCOL},
+        Case{"device-lies", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"moves-time", v1::RUNTIME_FAIL, v1::CHEATING},
+        Case{"slow-clock", v1::RUNTIME_FAIL, v1::CHEATING}, Case{"pair-abort", v1::RUNTIME_FAIL, v1::SIGNAL},
+        Case{"pair-short", v1::RUNTIME_FAIL, v1::PROTOCOL}, Case{"close-channel", v1::RUNTIME_FAIL, v1::PROTOCOL},
         Case{"leave-process", v1::CORRECT, v1::FAILURE_DETAIL_UNSPECIFIED}),
     [](const auto& info) {
       std::string name = info.param.trick;
