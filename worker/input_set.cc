@@ -16,9 +16,10 @@ absl::StatusOr<runner::MemoryFile> Replay(const graph::Graph& graph, std::string
                                           graph::ReplayMode mode, graph::ReplayPart part, int threads,
                                           int64_t most_bytes, int64_t& bytes) {
   const graph::TensorLayout layout = graph::PlanReplay(graph, part);
-  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Filled(
-      "assay-inputs", layout.file_bytes,
-      [&](std::span<std::byte> to) { graph::ReplayInto(graph, graph_hash, seed, mode, layout, to, threads, most_bytes); });
+  absl::StatusOr<runner::MemoryFile> file =
+      runner::MemoryFile::Filled("assay-inputs", layout.file_bytes, [&](std::span<std::byte> to) {
+        graph::ReplayInto(graph, graph_hash, seed, mode, layout, to, threads, most_bytes);
+      });
   if (file.ok()) bytes += layout.file_bytes;
   return file;
 }

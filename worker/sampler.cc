@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "fmt/format.h"
+#include "worker/scheduling.h"
 
 namespace assay::worker {
 namespace {
@@ -109,10 +110,12 @@ CallFailure NoMemoryFile(const absl::Status& status) {
 
 std::optional<CallFailure> RequestAlone(const SamplerArm& arm, const std::string& set, int calls, double limit_seconds,
                                         std::stop_token stop, AloneCalls& alone) {
+  const std::vector<pid_t> processes = arm.process->Processes();
+  const int64_t waited = CpuTimeOf(processes).waited_ns;
   Outcome<PairReply> reply =
       RequestPair(*arm.process, {arm.handle}, set, {0}, {calls}, 0, -1, -1, /*cold=*/false, limit_seconds, stop);
   if (!reply.ok()) return reply.failure();
-  alone = {reply->request_ns, reply->ns.at(0)};
+  alone = {reply->request_ns, reply->ns.at(0), std::max<int64_t>(0, CpuTimeOf(processes).waited_ns - waited)};
   return std::nullopt;
 }
 
@@ -211,7 +214,7 @@ class SwitchingSampler : public Sampler {
       Samples samples;
       switched_ = false;
       failure = TakeByWorker({arm, 1, calls, -1, After(limit_seconds)}, stop, samples);
-      alone = {samples.calls_ns, samples.calls_ns};
+      alone = {samples.calls_ns, samples.calls_ns, 0};
     } else {
       failure = RequestAlone(arms_[arm], set_, calls, limit_seconds, stop, alone);
     }

@@ -38,8 +38,9 @@ struct Samples {
 
 // Calls of one arm alone, in one request.
 struct AloneCalls {
-  int64_t wall_ns = 0;  // of the request, by the worker's clock
-  int64_t told_ns = 0;  // of the calls, by the runner's
+  int64_t wall_ns = 0;    // of the request, by the worker's clock
+  int64_t told_ns = 0;    // of the calls, by the runner's
+  int64_t waited_ns = 0;  // of it, that the process's threads waited for a CPU, as the scheduler tells
 };
 
 // A failure of a chunk, and whose it was: -1 where both arms sit in one process and either may have caused it.

@@ -41,13 +41,15 @@ class FakeSampler : public Sampler {
     const double seconds = ns_[arm] * calls;
     alone.told_ns = std::llround(seconds / own_clock);
     alone.wall_ns = std::llround(seconds * (alone_requests <= crowded ? 3 : alone_factor[arm])) + 100'000;
+    alone.waited_ns = std::llround(seconds * waited_factor[arm]);
     return std::nullopt;
   }
   int RunLength(double) const override { return run_length; }
 
   int run_length = 1, requests = 0, fail_at = 0, alone_requests = 0;
-  int crowded = 0;                              // so many requests alone take three times as long
-  std::array<double, 2> alone_factor = {1, 1};  // of the time that was told
+  int crowded = 0;                               // so many requests alone take three times as long
+  std::array<double, 2> alone_factor = {1, 1};   // of the time that was told
+  std::array<double, 2> waited_factor = {0, 0};  // of it, that was waiting for a CPU
   double own_clock = 1;
   int64_t sweep_ns = 0;      // what emptying the caches takes
   int64_t uncounted_ns = 0;  // a sample
@@ -162,6 +164,10 @@ TEST(TimingTest, ACrowdedMachineIsNoLie) {
   sampler.crowded = 7;
   EXPECT_EQ(ContradictionOf(sampler), "");
   EXPECT_EQ(sampler.alone_requests, 10) << "the first that is undisturbed in both arms ends it";
+  FakeSampler never_alone(1e6, 1e6);
+  never_alone.alone_factor = {4, 1.2};
+  never_alone.waited_factor = {2.9, 0};
+  EXPECT_EQ(ContradictionOf(never_alone), "") << "what it waited for a CPU it did not use";
   FakeSampler warm(1e6, 1e6);
   warm.alone_factor = {0.4, 1};  // alternating arms evict each other from the caches
   EXPECT_EQ(ContradictionOf(warm), "");

@@ -78,8 +78,8 @@ Outcome<Reply> ArmSteps::RequestLoad(RunnerProcess& process, const json::object&
                                      int public_set, int lock) {
   json::object params = {{"graph", graph}, {"device", device}, {"threads", limits_.threads}};
   if (!limits_.default_dtype.empty()) params["default_dtype"] = limits_.default_dtype;
-  return process.Call("load", std::move(params), {{"tensors", public_set}, {"lock", lock}},
-                      After(limits_.load_seconds), stop_);
+  return process.Call("load", std::move(params), {{"tensors", public_set}, {"lock", lock}}, After(limits_.load_seconds),
+                      stop_);
 }
 
 std::optional<ArmFailure> ArmSteps::Load(TrialArm& arm, const json::object& graph, const std::string& device,
