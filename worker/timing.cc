@@ -176,16 +176,17 @@ class ArmTimer {
         }
         phases_.AddRunnerTime(alone.told_ns);
         result_.unshown_ns[arm] += alone.wall_ns;
-        // On a crowded machine so long a request is interrupted every time, as the short samples are not.
-        const double wall = 1e-9 * static_cast<double>(std::max<int64_t>(0, alone.wall_ns - alone.waited_ns));
-        const double told = 1e-9 * static_cast<double>(alone.told_ns);
+        const double wall = 1e-9 * static_cast<double>(alone.wall_ns), told = 1e-9 * static_cast<double>(alone.told_ns);
         if (wall <= 2 * told + kRequestSeconds) {
           slow[arm].clear();
         } else if (!slow[arm].empty()) {
           slow[arm] = fmt::format("{} calls are told to take {:.6f} s and took {:.6f} s by the worker's clock", calls,
                                   told, wall);
         }
-        excess[arm] = std::min(excess[arm], wall / calls / call_seconds[arm]);
+        // On a crowded machine so long a request is interrupted at every try, as the short samples are not. (Both
+        // clocks go on meanwhile.)
+        const double used = std::max(0.0, wall - 1e-9 * static_cast<double>(alone.waited_ns));
+        excess[arm] = std::min(excess[arm], used / calls / call_seconds[arm]);
       }
       if (slow[0].empty() && slow[1].empty() && excess[0] <= kClockFactor * std::max(1.0, excess[1]) &&
           excess[1] <= kClockFactor * std::max(1.0, excess[0])) {

@@ -157,6 +157,10 @@ TEST(TimingTest, TheRunnersClockIsHeldAgainstTheWorkers) {
   FakeSampler clock(1e6, 1e6);
   clock.own_clock = 4;
   EXPECT_THAT(ContradictionOf(clock), testing::HasSubstr("by the worker's clock"));
+  FakeSampler interrupted(1e6, 1e6);
+  interrupted.own_clock = 4;
+  interrupted.waited_factor = {0.9, 0.9};  // both clocks went on meanwhile
+  EXPECT_THAT(ContradictionOf(interrupted), testing::HasSubstr("by the worker's clock"));
 }
 
 TEST(TimingTest, ACrowdedMachineIsNoLie) {
@@ -167,6 +171,7 @@ TEST(TimingTest, ACrowdedMachineIsNoLie) {
   FakeSampler never_alone(1e6, 1e6);
   never_alone.alone_factor = {4, 1.2};
   never_alone.waited_factor = {2.9, 0};
+  never_alone.own_clock = 0.25;  // it tells the time with the interruptions
   EXPECT_EQ(ContradictionOf(never_alone), "") << "what it waited for a CPU it did not use";
   FakeSampler warm(1e6, 1e6);
   warm.alone_factor = {0.4, 1};  // alternating arms evict each other from the caches
