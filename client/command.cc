@@ -48,4 +48,14 @@ CLI::Validator AboveZero() {
       "ABOVE 0");
 }
 
+void AddWithoutDegenerate(CLI::App& sub, bool& flag) {
+  sub.add_flag("--without-degenerate", flag,
+               "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing");
+}
+
+void AddSynthesizeMetadata(CLI::App& sub, bool& flag) {
+  sub.add_flag("--synthesize-metadata", flag,
+               "Make up a weight_meta.py that is missing from the shapes in input_tensor_constraints.py");
+}
+
 }  // namespace assay::client

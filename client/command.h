@@ -50,6 +50,10 @@ CLI::App* AddSubcommand(CLI::App& app, const std::string& name, const std::strin
 // A number above 0.
 CLI::Validator AboveZero();
 
+// Flags that several commands have.
+void AddWithoutDegenerate(CLI::App& sub, bool& flag);
+void AddSynthesizeMetadata(CLI::App& sub, bool& flag);
+
 void AddUp(CLI::App& app, Command& command);           // up, down
 void AddGraph(CLI::App& app, Command& command);        // graph check, graph print
 void AddSuite(CLI::App& app, Command& command);        // import, suite list, suite show

@@ -109,8 +109,7 @@ void AddExport(CLI::App& app, Command& command) {
   sub->add_option("id", flags->id, "Of an evaluation")->required();
   sub->add_option("--format", flags->format, "graphnet-log")->required()->check(CLI::IsMember({"graphnet-log"}));
   sub->add_option("-o,--output", flags->file, "A file, instead of standard output");
-  sub->add_flag("--without-degenerate", flags->without_degenerate,
-                "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing");
+  AddWithoutDegenerate(*sub, flags->without_degenerate);
   sub->callback([&command, flags] { command.action = [&command, flags] { return Export(command, *flags); }; });
 }
 

@@ -94,8 +94,7 @@ void AddGraph(CLI::App& app, Command& command) {
   check->add_option("folder", *roots, "Sample folders, or folders that hold some")->required();
   check->add_option("-j,--jobs", *threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   auto synthesize = std::make_shared<bool>(false);
-  check->add_flag("--synthesize-metadata", *synthesize,
-                  "Make up a weight_meta.py that is missing from the shapes in input_tensor_constraints.py");
+  AddSynthesizeMetadata(*check, *synthesize);
   check->callback([&command, roots, threads, synthesize] {
     command.action = [&command, roots, threads, synthesize] { return Check(command, *roots, *threads, *synthesize); };
   });

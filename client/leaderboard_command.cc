@@ -1,4 +1,6 @@
 // assay leaderboard, assay curve.
+#include <optional>
+
 #include "client/command.h"
 #include "client/leaderboard_text.h"
 #include "client/level_range.h"
@@ -11,7 +13,7 @@ namespace {
 struct CurveFlags {
   std::string id, interpretation = "report";
   double p = 0, b = 0;
-  std::string levels;
+  std::optional<LevelRange> levels;
   bool structures = false, without_degenerate = false, intervals = false, csv = false;
 };
 
@@ -21,8 +23,6 @@ struct LeaderboardFlags {
 };
 
 constexpr char kStructures[] = "Each structure weighs one: graphs that differ in sizes only share its weight";
-constexpr char kWithoutDegenerate[] =
-    "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing";
 
 int Leaderboard(const Command& command, const LeaderboardFlags& flags) {
   v1::GetLeaderboardRequest request;
@@ -54,10 +54,16 @@ void AddCurve(CLI::App& app, Command& command) {
       ->check(CLI::IsMember({"report", "default", "mismatch_extended"}));
   CLI::Option* p = sub->add_option("--p", flags->p, "Penalty of a slow-down (0.1)");
   CLI::Option* b = sub->add_option("--b", flags->b, "Penalty of a failure (0.1)");
-  sub->add_option("--t", flags->levels, "FROM:TO:STEP, or one level (default: from -10 to the interpretation's last)")
-      ->check([](const std::string& text) { return MessageOf(ParseLevelRange(text).status()); });
+  sub->add_option_function<std::string>(
+      "--t",
+      [flags](const std::string& text) {
+        const absl::StatusOr<LevelRange> levels = ParseLevelRange(text);
+        if (!levels.ok()) throw CLI::ValidationError("--t", MessageOf(levels.status()));
+        flags->levels = *levels;
+      },
+      "FROM:TO:STEP, or one level (default: from -10 to the interpretation's last)");
   sub->add_flag("--structures", flags->structures, kStructures);
-  sub->add_flag("--without-degenerate", flags->without_degenerate, kWithoutDegenerate);
+  AddWithoutDegenerate(*sub, flags->without_degenerate);
   sub->add_flag("--intervals", flags->intervals, "With bootstrap intervals");
   sub->add_flag("--csv", flags->csv, "Comma-separated values");
   sub->callback([&command, flags, p, b] {
@@ -70,12 +76,10 @@ void AddCurve(CLI::App& app, Command& command) {
                                                                                 : v1::REPORT);
       if (has_p) request.set_p(flags->p);
       if (has_b) request.set_b(flags->b);
-      if (!flags->levels.empty()) {
-        const absl::StatusOr<LevelRange> levels = ParseLevelRange(flags->levels);
-        if (!levels.ok()) return Fail(levels.status());
-        request.set_t_from(levels->from);
-        request.set_t_to(levels->to);
-        request.set_t_step(levels->step);
+      if (flags->levels) {
+        request.set_t_from(flags->levels->from);
+        request.set_t_to(flags->levels->to);
+        request.set_t_step(flags->levels->step);
       }
       request.set_structures(flags->structures);
       request.set_without_degenerate(flags->without_degenerate);
@@ -101,7 +105,7 @@ void AddLeaderboard(CLI::App& app, Command& command) {
   sub->add_option("--suite", flags->suite, "NAME or NAME@VERSION (default: the suite evaluated last)");
   sub->add_flag("--all", flags->all, "Also older evaluations of the same target");
   sub->add_flag("--structures", flags->structures, kStructures);
-  sub->add_flag("--without-degenerate", flags->without_degenerate, kWithoutDegenerate);
+  AddWithoutDegenerate(*sub, flags->without_degenerate);
   sub->callback([&command, flags] { command.action = [&command, flags] { return Leaderboard(command, *flags); }; });
   AddCurve(app, command);
 }

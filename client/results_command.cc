@@ -125,8 +125,7 @@ void AddResults(CLI::App& app, Command& command) {
   results->add_option("id", flags->id, "Of an evaluation")->required();
   CLI::Option* csv = results->add_flag("--csv", flags->csv, "Comma-separated values");
   results->add_flag("--failed", flags->failed, "Only those that are not correct");
-  results->add_flag("--without-degenerate", flags->without_degenerate,
-                    "Leave out graphs whose outputs are all equal or not finite: agreement on them proves nothing");
+  AddWithoutDegenerate(*results, flags->without_degenerate);
   results->callback([&command, flags, csv] {
     if (command.json && flags->csv) throw CLI::ExcludesError("--json", csv->get_name());
     command.action = [&command, flags] { return Results(command, *flags); };

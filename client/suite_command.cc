@@ -202,8 +202,7 @@ void AddSuite(CLI::App& app, Command& command) {
   import->add_option("--refused", flags->refused_file, "Write what was refused into this file, one JSON object a line");
   import->add_option("-j,--jobs", flags->options.threads, "Threads (default: one a core)")->check(CLI::Range(1, 1024));
   CLI::Option* strict = import->add_flag("--strict", flags->options.strict, "Make no suite where a sample is refused");
-  import->add_flag("--synthesize-metadata", flags->options.synthesize,
-                   "Make up a weight_meta.py that is missing from the shapes in input_tensor_constraints.py");
+  AddSynthesizeMetadata(*import, flags->options.synthesize);
   import->add_flag("--allow-refused", flags->allow_refused, "Exit with 0 where some samples were refused")
       ->excludes(strict);
   import->callback([&command, flags] { command.action = [&command, flags] { return RunImport(command, *flags);

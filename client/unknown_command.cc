@@ -8,28 +8,9 @@
 #include "client/table.h"
 #include "client/text.h"
 #include "fmt/format.h"
+#include "graph/edit_distance.h"
 
 namespace assay::client {
-namespace {
-
-// Letters to insert, take away or exchange until one is the other.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t exchanged = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({exchanged, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
 std::string UnknownCommand(const CLI::App& app) {
   const CLI::App* group = &app;
   std::string path = app.get_name();
@@ -49,7 +30,7 @@ std::string UnknownCommand(const CLI::App& app) {
   for (const CLI::App* command : commands) {
     const std::string& name = command->get_name();
     names += (names.empty() ? "" : ", ") + name;
-    const size_t off = word.size() > 80 ? distance : Distance(word, name);
+    const size_t off = word.size() > 80 ? distance : graph::EditDistance(word, name);
     if (off < distance && off < name.size()) {
       distance = off;
       nearest = name;

@@ -106,6 +106,8 @@ const TensorLayout::Entry* TensorLayout::Find(std::string_view name) const {
   return nullptr;
 }
 
+bool IsPadding(const TensorSpec& spec) { return spec.name.starts_with(kPadding); }
+
 TensorLayout PlanTensors(const std::vector<TensorSpec>& specs) {
   TensorLayout layout;
   std::string json;
@@ -174,7 +176,7 @@ absl::StatusOr<TensorLayout> ReadTensorHeader(std::string_view head, int64_t fil
     entry.offset += header_bytes;
   }
   if (end != data_bytes) return Refuse("bytes follow the last tensor");
-  std::erase_if(layout.entries, [](const auto& entry) { return entry.spec.name.starts_with(kPadding); });
+  std::erase_if(layout.entries, [](const auto& entry) { return IsPadding(entry.spec); });
   layout.file_bytes = file_bytes;
   layout.header = head.substr(0, header_bytes);
   return layout;

@@ -39,6 +39,9 @@ struct TensorLayout {
   const Entry* Find(std::string_view name) const;  // nullptr where there is none
 };
 
+// Whether it only carries padding, as PlanTensors() makes them.
+bool IsPadding(const TensorSpec& spec);
+
 // Plans a file that holds these tensors in this order.
 TensorLayout PlanTensors(const std::vector<TensorSpec>& specs);
 

@@ -38,6 +38,13 @@ inline Sample SampleWithBody(std::string_view body) {
   return {.model = ModelOf("x: torch.Tensor", body), .weight_meta = MetaOf("x"), .info = std::string(kInfo)};
 }
 
+inline Sample ReluSample() {
+  return {
+      .model = ModelOf("L_x_: torch.Tensor", "        relu = torch.nn.functional.relu(L_x_)\n        return (relu,)\n"),
+      .weight_meta = MetaOf("L_x_", "[4]"),
+      .info = std::string(kInfo)};
+}
+
 inline Sample FullSample() {
   Sample sample;
   sample.model = ModelOf(R"(

@@ -143,7 +143,7 @@ class CalibrationTest : public PostgresTest {
   }
   std::string Refusal(const std::vector<std::string>& ids) { return std::string(Record(ids).status().message()); }
 
-  v1::LeaderboardEntry OnlyEntry(const std::string& candidate) {
+  v1::GetLeaderboardResponse Board() {
     v1::GetLeaderboardResponse board;
     EXPECT_TRUE(database()
                     .Run([&](Transaction& transaction) {
@@ -153,6 +153,11 @@ class CalibrationTest : public PostgresTest {
                       return status;
                     })
                     .ok());
+    return board;
+  }
+
+  v1::LeaderboardEntry OnlyEntry(const std::string& candidate) {
+    const v1::GetLeaderboardResponse board = Board();
     for (const auto& section : board.sections()) {
       for (const auto& entry : section.entries()) {
         if (entry.evaluation().candidate().compiler() == candidate) return entry;
@@ -216,15 +221,7 @@ TEST_F(CalibrationTest, ColdCachesHaveASectionOfTheirOwnAndNoCalibration) {
                     cold_eager = Submitted("eager", true, false, "cold");
   EXPECT_EQ(Work("w1", 0.001), 24) << "nothing that was measured with warm caches is taken for these";
   EXPECT_THAT(Refusal({cold_eager}), HasSubstr("cold caches"));
-  v1::GetLeaderboardResponse board;
-  ASSERT_TRUE(database()
-                  .Run([&](Transaction& transaction) {
-                    board.Clear();
-                    const absl::Status status = GetLeaderboard(transaction, {}, &board);
-                    if (status.ok()) AddCalibration(transaction, &board);
-                    return status;
-                  })
-                  .ok());
+  const v1::GetLeaderboardResponse board = Board();
   std::map<std::string, std::pair<std::string, double>> found;  // by evaluation: cohort and calibration
   for (const auto& section : board.sections()) {
     for (const auto& entry : section.entries()) {

@@ -203,8 +203,8 @@ void StoreOutcomes(Transaction& transaction, const std::vector<Accepted>& accept
       trials.str(), fences.str(), evaluations.str(), positions.str(), graphs.str(), ids.str(), classes.str(),
       details.str(), messages.str(), critical.str(), speedups.str(), lows.str(), highs.str(), errors.str(),
       candidates.str(), baselines.str(), compiles.str(), unstable.str(), self_reported.str(), degenerate.str(),
-      environments.str(), models.str(), replays.str(), degeneracies.str(),
-      baseline_references.str(), candidate_references.str());
+      environments.str(), models.str(), replays.str(), degeneracies.str(), baseline_references.str(),
+      candidate_references.str());
   transaction.exec_params("DELETE FROM trials WHERE id = ANY($1::bigint[])", trials.str());
 }
 

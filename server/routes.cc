@@ -17,16 +17,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const size_t end = text.find(separator);
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool IsField(std::string_view segment) { return segment.starts_with('{') && segment.ends_with('}'); }
 
 // Sets one field from text; repeated ones get one more value.

@@ -2,14 +2,21 @@
 
 namespace assay::server {
 
-std::vector<std::string> Lines(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    out.emplace_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const size_t end = text.find(separator);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
   }
-  return out;
+}
+
+std::vector<std::string> Lines(std::string_view text) {
+  if (text.empty()) return {};
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const std::vector<std::string_view> lines = Split(text, '\n');
+  return {lines.begin(), lines.end()};
 }
 
 std::string HexFromBytes(std::string_view bytes) {

@@ -51,6 +51,9 @@ std::string Join(const Container& items, std::string_view separator) {
   return out;
 }
 
+// At each separator, so that there is one part at least.
+std::vector<std::string_view> Split(std::string_view text, char separator);
+
 // The lines of a text; none of an empty one.
 std::vector<std::string> Lines(std::string_view text);
 

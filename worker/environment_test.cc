@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "graph/canonical.h"
+#include "graph/test_sample.h"
 #include "gtest/gtest.h"
 #include "worker/graph_cache.h"
 #include "worker/runner_environment.h"
@@ -183,15 +184,7 @@ TEST_F(RunnerEnvironmentTest, AnEmptyEnvironmentIsAnError) {
 class GraphCacheTest : public FolderTest {
  protected:
   void SetUp() override {
-    graph::Sample sample;
-    sample.model =
-        "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, L_x_ : torch.Tensor):\n"
-        "        relu = torch.nn.functional.relu(L_x_)\n        return (relu,)\n";
-    sample.weight_meta =
-        "class Program_weight_tensor_meta_L_x_:\n    name = \"L_x_\"\n    shape = [4]\n    dtype = \"torch.float32\"\n"
-        "    device = \"cpu\"\n    mean = 0.0\n    std = 1.0\n    data = None\n";
-    sample.info = "{\"framework\": \"torch\"}";
-    absl::StatusOr<graph::Graph> graph = graph::Parse(sample);
+    absl::StatusOr<graph::Graph> graph = graph::Parse(graph::ReluSample());
     ASSERT_TRUE(graph.ok()) << graph.status();
     sample_ = graph::Canonical(*graph);
     hash_ = graph::Hash(*graph);

@@ -19,15 +19,26 @@ namespace {
 
 namespace json = boost::json;
 
+// Of what has a wide form.
 bool IsWide(graph::DType dtype) { return graph::IsFloatingPoint(dtype) || graph::IsComplex(dtype); }
 
 // The tensors of a layout, without its padding.
 std::vector<graph::TensorSpec> SpecsOf(const graph::TensorLayout& layout) {
   std::vector<graph::TensorSpec> specs;
   for (const graph::TensorLayout::Entry& entry : layout.entries) {
-    if (!entry.spec.name.starts_with("__pad__")) specs.push_back(entry.spec);
+    if (!graph::IsPadding(entry.spec)) specs.push_back(entry.spec);
   }
   return specs;
+}
+
+// Elements by `convert` where `dtype` has float64 for its wide form, else as they are.
+void Convert(graph::DType dtype, void (*convert)(graph::DType, std::span<const std::byte>, std::span<std::byte>),
+             std::span<const std::byte> from, std::span<std::byte> to) {
+  if (IsWide(dtype)) {
+    convert(dtype, from, to);
+  } else {
+    std::copy(from.begin(), from.end(), to.begin());
+  }
 }
 
 absl::StatusOr<runner::MemoryFile> WidenFile(int fd, int64_t& bytes) {
@@ -40,36 +51,23 @@ absl::StatusOr<runner::MemoryFile> WidenFile(int fd, int64_t& bytes) {
   std::vector<graph::TensorSpec> specs = SpecsOf(*layout);
   for (graph::TensorSpec& spec : specs) spec.dtype = graph::Widened(spec.dtype);
   const graph::TensorLayout wide = graph::PlanTensors(specs);
-  absl::StatusOr<runner::MemoryFile> file = runner::MemoryFile::Create("assay-inputs");
-  if (!file.ok()) return file;
-  if (absl::Status resized = file->Resize(wide.file_bytes); !resized.ok()) return resized;
-  {
-    absl::StatusOr<runner::Mapping> mapping = file->MapShared();
-    if (!mapping.ok()) return mapping.status();
-    const std::span<std::byte> to = mapping->bytes();
-    std::memcpy(to.data(), wide.header.data(), wide.header.size());
-    for (const graph::TensorLayout::Entry& entry : wide.entries) {
-      const graph::TensorLayout::Entry* source = layout->Find(entry.spec.name);
-      if (source == nullptr) continue;  // padding
-      const std::span<const std::byte> data = from.subspan(source->offset, source->bytes);
-      const std::span<std::byte> place = to.subspan(entry.offset, entry.bytes);
-      if (IsWide(source->spec.dtype)) {
-        measure::ToFloat64(source->spec.dtype, data, place);
-      } else {
-        std::copy(data.begin(), data.end(), place.begin());
-      }
-    }
-  }
-  if (absl::Status sealed = file->Seal(); !sealed.ok()) return sealed;
-  bytes += wide.file_bytes;
+  absl::StatusOr<runner::MemoryFile> file =
+      runner::MemoryFile::Filled("assay-inputs", wide.file_bytes, [&](std::span<std::byte> to) {
+        std::memcpy(to.data(), wide.header.data(), wide.header.size());
+        for (const graph::TensorLayout::Entry& entry : wide.entries) {
+          const graph::TensorLayout::Entry* source = layout->Find(entry.spec.name);
+          if (source == nullptr) continue;  // padding
+          Convert(source->spec.dtype, measure::ToFloat64, from.subspan(source->offset, source->bytes),
+                  to.subspan(entry.offset, entry.bytes));
+        }
+      });
+  if (file.ok()) bytes += wide.file_bytes;
   return file;
 }
 
 const KnownRunner* FindRunner(const ReferenceRequest& request) {
   const auto serves = [&](const KnownRunner& runner) {
-    const auto& kinds = runner.offer.device_kinds();
-    return !runner.reference.empty() && runner.config.trusted &&
-           std::find(kinds.begin(), kinds.end(), request.device.kind()) != kinds.end();
+    return !runner.reference.empty() && runner.config.trusted && Drives(runner, request.device.kind());
   };
   if (request.preferred != nullptr && serves(*request.preferred)) return request.preferred;
   for (const KnownRunner& runner : request.runners) {
@@ -174,7 +172,7 @@ absl::StatusOr<runner::TensorBytes> NarrowOutputs(const runner::TensorBytes& ref
   narrow.bytes.assign(narrow.layout.file_bytes, '\0');
   std::vector<graph::TensorLayout::Entry> kept;
   for (const graph::TensorLayout::Entry& entry : narrow.layout.entries) {
-    if (entry.spec.name.starts_with("__pad__")) continue;
+    if (graph::IsPadding(entry.spec)) continue;
     const graph::TensorLayout::Entry* wide = reference.layout.Find(entry.spec.name);
     if (wide == nullptr || wide->spec.shape != entry.spec.shape ||
         wide->spec.dtype != graph::Widened(entry.spec.dtype)) {
@@ -183,12 +181,7 @@ absl::StatusOr<runner::TensorBytes> NarrowOutputs(const runner::TensorBytes& ref
                       wide ? graph::Name(wide->spec.dtype) : "missing", graph::Name(entry.spec.dtype)));
     }
     const std::span<std::byte> place(reinterpret_cast<std::byte*>(narrow.bytes.data()) + entry.offset, entry.bytes);
-    const std::span<const std::byte> data = reference.Data(*wide);
-    if (IsWide(entry.spec.dtype)) {
-      measure::FromFloat64(entry.spec.dtype, data, place);
-    } else {
-      std::copy(data.begin(), data.end(), place.begin());
-    }
+    Convert(entry.spec.dtype, measure::FromFloat64, reference.Data(*wide), place);
     kept.push_back(entry);
   }
   narrow.layout.entries = std::move(kept);  // as a file that was read has them

@@ -22,7 +22,7 @@ runner::MemoryFile File(const std::vector<graph::TensorSpec>& specs, std::vector
   std::vector<std::span<const std::byte>> all;
   size_t next = 0;
   for (const auto& entry : layout.entries) {
-    const bool padding = entry.spec.name.starts_with("__pad__");
+    const bool padding = graph::IsPadding(entry.spec);
     all.push_back(padding ? std::span<const std::byte>(zeros).first(entry.bytes) : data[next]);
     next += !padding;
   }

@@ -154,6 +154,11 @@ absl::Status ReadDescription(const json::object& description, KnownRunner& runne
   return absl::OkStatus();
 }
 
+bool Drives(const KnownRunner& runner, const std::string& device_kind) {
+  const auto& kinds = runner.offer.device_kinds();
+  return std::find(kinds.begin(), kinds.end(), device_kind) != kinds.end();
+}
+
 const v1::Compiler* FindCompiler(const KnownRunner& runner, const std::string& name) {
   for (const v1::Compiler& compiler : runner.offer.compilers()) {
     if (compiler.name() == name) return &compiler;
@@ -177,8 +182,7 @@ const KnownRunner* RunnerFor(const std::vector<KnownRunner>& runners, const v1::
   for (const KnownRunner* runner : candidates) {
     const std::string& name = found != nullptr ? found->offer.name() : target.runner();
     if (!name.empty() && name != runner->offer.name()) continue;
-    const auto& kinds = runner->offer.device_kinds();
-    if (std::find(kinds.begin(), kinds.end(), device_kind) == kinds.end()) continue;
+    if (!Drives(*runner, device_kind)) continue;
     if (FindCompiler(*runner, target.compiler()) == nullptr) continue;
     found = runner;
     if (hash.empty() || hash == runner->offer.environment_hash()) break;

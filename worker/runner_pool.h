@@ -68,6 +68,9 @@ class RunnerPool {
   std::vector<Parent> parents_;
 };
 
+// Whether the runner has devices of a kind.
+bool Drives(const KnownRunner& runner, const std::string& device_kind);
+
 // A compiler that the runner offers; nullptr where it has none of that name.
 const v1::Compiler* FindCompiler(const KnownRunner& runner, const std::string& name);
 

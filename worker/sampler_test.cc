@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "graph/canonical.h"
+#include "graph/test_sample.h"
 #include "gtest/gtest.h"
 #include "worker/input_set.h"
 #include "worker/runner_pool.h"
@@ -34,15 +35,8 @@ class SamplerTest : public testing::Test {
 
   // A process that has a graph, with one compiled form for each of `tricks`.
   std::shared_ptr<RunnerProcess> Start(const std::vector<std::string>& tricks) {
-    graph::Sample sample;
-    sample.model =
-        "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, L_x_ : torch.Tensor):\n"
-        "        relu = torch.nn.functional.relu(L_x_)\n        return (relu,)\n";
-    sample.weight_meta =
-        "class Program_weight_tensor_meta_L_x_:\n    name = \"L_x_\"\n    shape = [4]\n    dtype = \"torch.float32\"\n"
-        "    device = \"cpu\"\n    mean = 0.0\n    std = 1.0\n    data = None\n";
-    sample.info = "{\"framework\": \"torch\"}";
-    const graph::Graph graph = *graph::Parse(sample);
+    const graph::Sample sample = graph::ReluSample();
+    const graph::Graph graph = graph::MustParse(sample);
     const std::string hash = graph::Hash(graph);
     const InputSets inputs = *ReplayInputs(graph, hash, "seed", graph::ReplayMode::kAssay, 1);
     std::shared_ptr<RunnerProcess> process = pool_->Start(known_, int64_t{1} << 30, {})->process;

@@ -50,7 +50,7 @@ absl::StatusOr<int64_t> WriteOutputs(int fd, const std::vector<at::Tensor>& outp
   const graph::TensorLayout layout = graph::PlanTensors(specs);
   std::vector<std::span<const std::byte>> data;
   for (const graph::TensorLayout::Entry& entry : layout.entries) {
-    if (entry.spec.name.starts_with("__pad__")) {
+    if (graph::IsPadding(entry.spec)) {
       static const std::byte zeros[graph::kTensorAlignment] = {};
       data.emplace_back(zeros, static_cast<size_t>(entry.bytes));
       continue;
