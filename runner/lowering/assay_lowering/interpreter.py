@@ -4,6 +4,7 @@ import functools
 
 import torch
 
+from assay_lowering.operators import OWN_OPERATORS
 from assay_lowering.problem import LoweringError
 from assay_lowering.shim import import_torchax
 
@@ -50,14 +51,12 @@ class GraphInterpreter(torch.fx.Interpreter):
     if target == torch.ops.aten._local_scalar_dense.default:
       # A host number that is computed from tensors stays a traced scalar; a shape that depends on it fails later.
       return args[0].reshape(())
-    operator = _find_operator(target)
-    if operator is None:
-      raise LoweringError(f"no lowering for the operator {target}", str(target))
-    if operator.needs_env:
-      _, torchax = import_backend()
-      kwargs = {**kwargs, "env": torchax.default_env()}
+    # An exported graph's lists refuse to be changed, which torchax does with a convolution's padding.
+    args, kwargs = [_mutable(one) for one in args], {name: _mutable(one) for name, one in kwargs.items()}
     try:
-      return operator.func(*args, **kwargs)
+      if target in OWN_OPERATORS:
+        return OWN_OPERATORS[target](*args, **kwargs)
+      return self._call_torchax(target, args, kwargs)
     except (LoweringError, MemoryError):
       raise
     except Exception as error:
@@ -66,11 +65,27 @@ class GraphInterpreter(torch.fx.Interpreter):
         f"the lowering of the operator {target} failed: {type(error).__name__}: {said}", str(target)
       ) from error
 
+  def _call_torchax(self, target, args, kwargs):
+    operator = _find_operator(target)
+    if operator is None:
+      raise LoweringError(f"no lowering for the operator {target}", str(target))
+    if operator.needs_env:
+      _, torchax = import_backend()
+      kwargs = {**kwargs, "env": torchax.default_env()}
+    return operator.func(*args, **kwargs)
+
   def run_node(self, n):
     result = super().run_node(n)
     if n.op == "call_function":
       result = _conform(n, result, n.meta.get("val"))
     return result
+
+
+def _mutable(value):
+  if isinstance(value, (list, tuple)):
+    items = [_mutable(item) for item in value]
+    return tuple(items) if isinstance(value, tuple) else items
+  return value
 
 
 def _find_operator(target):

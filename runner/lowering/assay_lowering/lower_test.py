@@ -99,6 +99,28 @@ def test_convolution_and_pooling():
   check(text, [random(4, 3, 3, 3), random(2, 3, 8, 8)])
 
 
+def test_adaptive_pooling_of_cells_of_unequal_size():
+  text = model(
+    ["x: torch.Tensor"],
+    """
+    v1 = torch.nn.functional.adaptive_max_pool2d(x, (3, 2), True)
+    v2 = v1[0]
+    v3 = v1[1]
+    v4 = torch.nn.functional.adaptive_avg_pool2d(x, (3, 2))
+    return (v2, v3, v4)
+    """,
+  )
+  check(text, [random(2, 4, 7, 5)])
+
+
+def test_a_padding_of_one_number_is_that_of_every_dimension():
+  text = model(
+    ["W: torch.nn.parameter.Parameter", "x: torch.Tensor"],
+    "return (torch.conv2d(x, W, None, 2, 1), torch.conv2d(x, W, None, (2, 1), 'valid'))",
+  )
+  check(text, [random(4, 3, 3, 3), random(2, 3, 8, 8)])
+
+
 def test_attention():
   text = model(
     ["q: torch.Tensor", "k: torch.Tensor", "v: torch.Tensor"],
