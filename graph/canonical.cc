@@ -118,7 +118,7 @@ class ModelPrinter {
     if (Uses(graph_, UsesInf)) out_.text += "from torch import inf\n";
     out_.text += "\n\nclass GraphModule(torch.nn.Module):\n    def forward(\n        self,\n";
     for (const Parameter& parameter : graph_.parameters) {
-      out_.text += Cat(kIndent, parameter.name, ": ", AnnotationText(parameter.annotation), ",\n");
+      Append(out_.text, kIndent, parameter.name, ": ", AnnotationText(parameter.annotation), ",\n");
     }
     out_.text += "    ):";
     out_.EndLine();
@@ -171,7 +171,7 @@ class ModelPrinter {
       out_.text += graph_.parameters[value].name;
     } else {
       out_.text += prefix_;
-      AppendPiece(out_.text, value);
+      Append(out_.text, value);
     }
   }
 
@@ -186,13 +186,13 @@ class ModelPrinter {
     ModelPrinter& p;
     void operator()(const NoneLiteral&) const { p.out_.text += "None"; }
     void operator()(bool value) const { p.out_.text += value ? "True" : "False"; }
-    void operator()(int64_t value) const { AppendPiece(p.out_.text, value); }
+    void operator()(int64_t value) const { Append(p.out_.text, value); }
     void operator()(double value) const { AppendFloat(p.out_.text, value); }
     void operator()(const std::string& text) const { AppendString(p.out_.text, text); }
-    void operator()(DType dtype) const { p.out_.text += Cat("torch.", Name(dtype)); }
-    void operator()(const DevicePlaceholder&) const { p.out_.text += Cat("device(type=\"", p.device_, "\")"); }
+    void operator()(DType dtype) const { Append(p.out_.text, "torch.", Name(dtype)); }
+    void operator()(const DevicePlaceholder&) const { Append(p.out_.text, "device(type=\"", p.device_, "\")"); }
     void operator()(const EllipsisLiteral&) const { p.out_.text += "Ellipsis"; }
-    void operator()(const TorchConstant& constant) const { p.out_.text += Cat("torch.", constant.name); }
+    void operator()(const TorchConstant& constant) const { Append(p.out_.text, "torch.", constant.name); }
     void operator()(const ValueRef& reference) const { p.PrintValue(reference.value); }
     void operator()(const SliceLiteral& slice) const {
       p.out_.text += "slice(";
@@ -274,11 +274,11 @@ class ModelPrinter {
         out_.EndLine();
         out_.text += kIndent;
         PrintValue(operation.result);
-        out_.text += Cat(" ", op, " ");
+        Append(out_.text, " ", op, " ");
         PrintArgument(arguments[1]);
       } else {
         PrintOperand(arguments[0], op);
-        out_.text += Cat(" ", op, " ");
+        Append(out_.text, " ", op, " ");
         PrintArgument(arguments[1]);
       }
       return out_.EndLine();
@@ -335,11 +335,11 @@ void AppendMetaNumber(std::string& out, double value) {
 }
 
 void PrintNumberOrNone(Writer& out, std::string_view name, const std::optional<double>& value, bool integer) {
-  out.text += Cat("    ", name, " = ");
+  Append(out.text, "    ", name, " = ");
   if (!value.has_value()) {
     out.text += "None";
   } else if (integer && std::abs(*value) < std::ldexp(1.0, 63) && *value == std::floor(*value)) {
-    AppendPiece(out.text, static_cast<int64_t>(*value));
+    Append(out.text, static_cast<int64_t>(*value));
   } else {
     AppendMetaNumber(out.text, *value);
   }
@@ -358,7 +358,7 @@ void PrintData(Writer& out, const TensorMeta& meta) {
     if (!first) out.Comma();
     first = false;
     if (const auto* integer = std::get_if<int64_t>(&number)) {
-      AppendPiece(out.text, *integer);
+      Append(out.text, *integer);
     } else if (const auto* truth = std::get_if<bool>(&number)) {
       out.text += *truth ? "True" : "False";
     } else {
@@ -378,9 +378,10 @@ std::string PrintMeta(const Graph& graph, std::optional<Annotation> annotation =
     const TensorMeta& meta = parameter.meta;
     if (!first) out.text += "\n\n";
     first = false;
-    out.text += Cat("class Program_weight_tensor_meta_", meta.name, ":\n    name = \"", meta.name, "\"\n    shape = [");
-    for (size_t i = 0; i < meta.shape.size(); ++i) out.text += Cat(i > 0 ? ", " : "", meta.shape[i]);
-    out.text += Cat("]\n    dtype = \"torch.", Name(meta.dtype), "\"\n    device = \"cpu\"");
+    Append(out.text, "class Program_weight_tensor_meta_", meta.name, ":\n    name = \"", meta.name,
+           "\"\n    shape = [");
+    for (size_t i = 0; i < meta.shape.size(); ++i) Append(out.text, i > 0 ? ", " : "", meta.shape[i]);
+    Append(out.text, "]\n    dtype = \"torch.", Name(meta.dtype), "\"\n    device = \"cpu\"");
     out.EndLine();
     PrintNumberOrNone(out, "mean", meta.mean, false);
     PrintNumberOrNone(out, "std", meta.std, false);
@@ -417,9 +418,9 @@ std::string Hash(const Graph& graph) { return HashOfCanonical(Canonical(graph));
 
 std::string HashOfCanonical(const Sample& canonical) {
   // The lengths keep the files apart. A torch graph has no input_meta.
-  std::string text = Cat(kCanonicalVersion, "\n", canonical.model.size(), "\n", canonical.model, canonical.weight_meta);
-  if (!canonical.input_meta.empty()) text += Cat("\n", canonical.weight_meta.size(), "\n", canonical.input_meta);
-  return Sha256Hex(text);
+  const std::string head = Cat(kCanonicalVersion, "\n", canonical.model.size(), "\n");
+  const std::string between = canonical.input_meta.empty() ? "" : Cat("\n", canonical.weight_meta.size(), "\n");
+  return Sha256HexOfPieces({head, canonical.model, canonical.weight_meta, between, canonical.input_meta});
 }
 
 }  // namespace assay::graph

@@ -1,6 +1,7 @@
 #include "graph/expression_parser.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -56,7 +57,7 @@ bool IsTorchConstant(std::string_view name) {
 
 Expression Value(Argument argument, const Token& at) {
   Expression expression;
-  expression.positional.push_back(std::move(argument));
+  expression.value = std::move(argument);
   expression.at = at;
   return expression;
 }
@@ -74,19 +75,37 @@ bool ExpressionParser::Enter(int depth) {
 }
 
 template <typename T>
-T* ExpressionParser::Grow(std::vector<T>& items) {
-  if (items.size() == items.capacity()) {
-    const size_t capacity = std::max<size_t>(1, 2 * items.capacity());
-    if (capacity * sizeof(T) > memory_) {
-      lexer_.FailWith(absl::StatusCode::kResourceExhausted, lexer_.token(),
-                      Cat("the operations and arguments up to here take more memory than the limit of ",
-                          limits_.memory_factor, " times the text and ", limits_.memory_floor, " bytes"));
-      return nullptr;
-    }
-    memory_ -= capacity * sizeof(T);
-    items.reserve(capacity);
+bool ExpressionParser::Grow(std::vector<T>& items) {
+  if (items.size() < items.capacity()) return true;
+  const size_t capacity = std::max<size_t>(1, 2 * items.capacity());
+  if (!Spend(capacity * sizeof(T))) return false;
+  items.reserve(capacity);
+  return true;
+}
+
+bool ExpressionParser::Spend(size_t bytes) {
+  if (bytes > memory_) {
+    return lexer_.FailWith(absl::StatusCode::kResourceExhausted, lexer_.token(),
+                           Cat("the operations and arguments up to here take more memory than the limit of ",
+                               limits_.memory_factor, " times the text and ", limits_.memory_floor, " bytes"));
   }
-  return &items.emplace_back();
+  memory_ -= bytes;
+  return true;
+}
+
+bool ExpressionParser::ParseItem(int depth) {
+  Argument item;
+  if (!ParseArgument(&item, depth) || !Grow(open_)) return false;
+  open_.push_back(std::move(item));
+  return true;
+}
+
+bool ExpressionParser::TakeItems(size_t begin, std::vector<Argument>* items) {
+  if (!Spend((open_.size() - begin) * sizeof(Argument))) return false;
+  items->reserve(items->size() + open_.size() - begin);
+  std::move(open_.begin() + begin, open_.end(), std::back_inserter(*items));
+  open_.resize(begin);
+  return true;
 }
 
 bool ExpressionParser::Lookup(const Token& name, int32_t* value) {
@@ -111,13 +130,13 @@ bool ExpressionParser::Add(Expression&& expression, int32_t* result) {
     Fits(*expression.callee, expression.positional.size(), expression.keyword, &why);
     return lexer_.FailAt(expression.at, why);
   }
-  Operation* operation = Grow(graph.operations);
-  if (operation == nullptr) return false;
-  operation->callee = expression.callee;
-  operation->positional = std::move(expression.positional);
-  operation->keyword = std::move(expression.keyword);
-  operation->location = {expression.at.line, expression.at.column};
-  if (result != nullptr) *result = operation->result = graph.value_count++;
+  if (!Grow(graph.operations)) return false;
+  Operation& operation = graph.operations.emplace_back();
+  operation.callee = expression.callee;
+  operation.positional = std::move(expression.positional);
+  operation.keyword = std::move(expression.keyword);
+  operation.location = {expression.at.line, expression.at.column};
+  if (result != nullptr) *result = operation.result = graph.value_count++;
   return true;
 }
 
@@ -147,7 +166,10 @@ bool ExpressionParser::ParseExpression(Expression* out, int depth) {
   if (lexer_.Is(TokenKind::kPunctuation) && Operators::Find(TheOperators().binary, lexer_.token().op) != nullptr) {
     return lexer_.Fail(kNesting);
   }
-  out->positional.push_back(std::move(right.positional[0]));
+  if (!Spend(2 * sizeof(Argument))) return false;
+  out->positional.reserve(2);
+  out->positional.push_back(std::move(out->value));
+  out->positional.push_back(std::move(right.value));
   out->callee = callee;
   out->at = at;
   out->bare_negative = false;
@@ -197,12 +219,15 @@ bool ExpressionParser::ParseParenthesised(Expression* out, int depth) {
     }
     if (!out->is_value())
       return lexer_.FailAt(out->at, "a tuple holds names and literals: name the inner result first");
-    tuple.items.push_back(std::move(out->positional[0]));
+    const size_t begin = open_.size();
+    if (!Grow(open_)) return false;
+    open_.push_back(std::move(out->value));
     while (lexer_.Is(Op(","))) {
       lexer_.Advance();
       if (lexer_.Is(Op(")"))) break;
-      if (!ParseArgument(Grow(tuple.items), depth + 1)) return false;
+      if (!ParseItem(depth + 1)) return false;
     }
+    if (!TakeItems(begin, &tuple.items)) return false;
   }
   if (!lexer_.Take(Op(")"), "',' or ')'")) return false;
   *out = Value({std::move(tuple)}, at);
@@ -213,12 +238,13 @@ bool ExpressionParser::ParseList(Expression* out, int depth) {
   if (!Enter(depth)) return false;
   const Token at = lexer_.token();
   Sequence list{.tuple = false};
+  const size_t begin = open_.size();
   do {
     lexer_.Advance();
     if (lexer_.Is(Op("]"))) break;
-    if (!ParseArgument(Grow(list.items), depth + 1)) return false;
+    if (!ParseItem(depth + 1)) return false;
   } while (lexer_.Is(Op(",")));
-  if (!lexer_.Take(Op("]"), "',' or ']'")) return false;
+  if (!TakeItems(begin, &list.items) || !lexer_.Take(Op("]"), "',' or ']'")) return false;
   *out = Value({std::move(list)}, at);
   return true;
 }
@@ -236,12 +262,13 @@ bool ExpressionParser::ParseUnary(Expression* out, int depth) {
   if (!lexer_.Is(TokenKind::kName)) return lexer_.Expected("a name or a number");
   if (!ParsePrimary(out, depth)) return false;
   if (out->is_value()) {
-    if (const double* number = std::get_if<double>(&out->positional[0].v); number != nullptr && at.op == Op("-")) {
+    if (const double* number = std::get_if<double>(&out->value.v); number != nullptr && at.op == Op("-")) {
       *out = Value({-*number}, at);  // -inf
       out->bare_negative = true;
       return true;
     }
-    if (std::holds_alternative<ValueRef>(out->positional[0].v)) {
+    if (std::holds_alternative<ValueRef>(out->value.v)) {
+      out->positional.push_back(std::move(out->value));
       out->callee = at.op == Op("-") ? TheOperators().neg : TheOperators().invert;
       out->at = at;
       return true;
@@ -285,8 +312,9 @@ bool ExpressionParser::ParseName(Expression* out, int depth) {
     const Callee* callee = FindCallee(call ? std::string(member) : Cat("getattr:", member));
     if (callee == nullptr) return UnknownCallee(at, call ? std::string(member) : Cat("getattr:", member), kind);
     *out = Expression{.callee = callee, .at = at};
+    if (call) return ParseCall(out, value, depth);
     out->positional.push_back({ValueRef{value}});
-    return !call || ParseCall(callee, at, out, depth);
+    return true;
   }
   lexer_.Advance();
   if (lexer_.Is(Op("("))) {
@@ -305,8 +333,11 @@ bool ExpressionParser::ParseName(Expression* out, int depth) {
   if (!Lookup(at, &value)) return false;
   *out = Value({ValueRef{value}}, at);
   if (!lexer_.Is(Op("["))) return true;
+  if (!Spend(2 * sizeof(Argument))) return false;
   out->callee = TheOperators().getitem;
-  return ParseIndex(Grow(out->positional), depth);
+  out->positional.resize(2);
+  out->positional[0] = std::move(out->value);
+  return ParseIndex(&out->positional[1], depth);
 }
 
 bool ExpressionParser::ParseTorchName(Expression* out, int depth) {
@@ -317,7 +348,7 @@ bool ExpressionParser::ParseTorchName(Expression* out, int depth) {
     const Callee* callee = FindCallee(at.text);
     if (callee == nullptr) return UnknownCallee(at, at.text, CalleeKind::kFunction);
     *out = Expression{.callee = callee, .at = at};
-    return ParseCall(callee, at, out, depth);
+    return ParseCall(out, std::nullopt, depth);
   }
   const std::string_view name = at.text.substr(at.dot + 1);
   if (const std::optional<DType> dtype = DTypeFromName(name)) return *out = Value({*dtype}, at), true;
@@ -329,15 +360,20 @@ bool ExpressionParser::ParseTorchName(Expression* out, int depth) {
       at, Cat("expected a call, a dtype such as torch.float32, torch.inf", known, "; found ", Quoted(at.text)));
 }
 
-bool ExpressionParser::ParseCall(const Callee* callee, const Token& at, Expression* out, int depth) {
+bool ExpressionParser::ParseCall(Expression* out, std::optional<int32_t> receiver, int depth) {
   if (!Enter(depth)) return false;
+  const size_t begin = open_.size();
+  if (receiver) {
+    if (!Grow(open_)) return false;
+    open_.push_back({ValueRef{*receiver}});
+  }
   do {
     lexer_.Advance();
     if (lexer_.Is(Op(")"))) break;
     const Token name = lexer_.token();
     if (!lexer_.IsTarget()) {
       if (!out->keyword.empty()) return lexer_.Fail("a positional argument may not follow a keyword argument");
-      if (!ParseArgument(Grow(out->positional), depth + 1)) return false;
+      if (!ParseItem(depth + 1)) return false;
       continue;
     }
     for (const KeywordArgument& earlier : out->keyword) {
@@ -347,16 +383,16 @@ bool ExpressionParser::ParseCall(const Callee* callee, const Token& at, Expressi
     }
     lexer_.Advance();
     lexer_.Advance();
-    KeywordArgument* keyword = Grow(out->keyword);
-    if (keyword == nullptr) return false;
-    keyword->name = name.text;
-    if (!ParseArgument(&keyword->value, depth + 1)) return false;
+    if (!Grow(out->keyword)) return false;
+    KeywordArgument& keyword = out->keyword.emplace_back();
+    keyword.name = name.text;
+    if (!ParseArgument(&keyword.value, depth + 1)) return false;
     // A device's name is a placeholder like device(…).
-    if (keyword->name == "device" && std::holds_alternative<std::string>(keyword->value.v)) {
-      keyword->value.v = DevicePlaceholder{};
+    if (keyword.name == "device" && std::holds_alternative<std::string>(keyword.value.v)) {
+      keyword.value.v = DevicePlaceholder{};
     }
   } while (lexer_.Is(Op(",")));
-  return lexer_.Take(Op(")"), "',' or ')'");
+  return TakeItems(begin, &out->positional) && lexer_.Take(Op(")"), "',' or ')'");
 }
 
 // The current token is '['.
@@ -365,26 +401,28 @@ bool ExpressionParser::ParseIndex(Argument* out, int depth) {
   lexer_.Advance();
   if (!ParseArgument(out, depth + 1)) return false;
   if (lexer_.Is(Op(","))) {
-    Sequence tuple;
-    tuple.items.push_back(std::move(*out));
+    const size_t begin = open_.size();
+    if (!Grow(open_)) return false;
+    open_.push_back(std::move(*out));
     while (lexer_.Is(Op(","))) {
       lexer_.Advance();
       if (lexer_.Is(Op("]"))) break;
-      if (!ParseArgument(Grow(tuple.items), depth + 1)) return false;
+      if (!ParseItem(depth + 1)) return false;
     }
+    Sequence tuple;
+    if (!TakeItems(begin, &tuple.items)) return false;
     out->v = std::move(tuple);
   }
   return lexer_.Take(Op("]"), "',' or ']'");
 }
 
 bool ExpressionParser::ParseArgument(Argument* out, int depth) {
-  if (out == nullptr) return false;  // Grow() failed
   Expression expression;
   if (!ParsePrimary(&expression, depth)) return false;
   if (!expression.is_value()) {
     return lexer_.FailAt(expression.at, "an argument must be a name or a literal: name the inner result first");
   }
-  *out = std::move(expression.positional[0]);
+  *out = std::move(expression.value);
   return true;
 }
 
@@ -392,17 +430,19 @@ bool ExpressionParser::ParseSlice(Expression* out, int depth) {
   if (!Enter(depth)) return false;
   const Token at = lexer_.token();
   SliceLiteral slice;
+  const size_t begin = open_.size();
   do {
     lexer_.Advance();
     if (lexer_.Is(Op(")"))) break;
     const Token item = lexer_.token();
-    Argument* argument = Grow(slice.items);
-    if (!ParseArgument(argument, depth + 1)) return false;
-    if (!std::holds_alternative<NoneLiteral>(argument->v) && !std::holds_alternative<int64_t>(argument->v) &&
-        !std::holds_alternative<ValueRef>(argument->v)) {
+    if (!ParseItem(depth + 1)) return false;
+    const Argument& argument = open_.back();
+    if (!std::holds_alternative<NoneLiteral>(argument.v) && !std::holds_alternative<int64_t>(argument.v) &&
+        !std::holds_alternative<ValueRef>(argument.v)) {
       return lexer_.FailAt(item, "expected None, an integer or a name in slice(…)");
     }
   } while (lexer_.Is(Op(",")));
+  if (!TakeItems(begin, &slice.items)) return false;
   if (!lexer_.Take(Op(")"), "',' or ')'")) return false;
   if (slice.items.size() != 3) return lexer_.FailAt(at, "slice(start, stop, step) takes three arguments");
   *out = Value({std::move(slice)}, at);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace assay::graph {
 
 // What an expression is: a value that stands for itself, or an operation that is still to be added.
 struct Expression {
-  const Callee* callee = nullptr;  // nullptr: `positional[0]` is the value
+  const Callee* callee = nullptr;  // nullptr: it is `value`
+  Argument value;
   std::vector<Argument> positional;
   std::vector<KeywordArgument> keyword;
   Token at;
@@ -52,19 +54,26 @@ class ExpressionParser {
   bool ParseUnary(Expression* out, int depth);
   bool ParseName(Expression* out, int depth);
   bool ParseTorchName(Expression* out, int depth);
-  bool ParseCall(const Callee* callee, const Token& at, Expression* out, int depth);
+  // `receiver` is the value whose method is called.
+  bool ParseCall(Expression* out, std::optional<int32_t> receiver, int depth);
   bool ParseSlice(Expression* out, int depth);
   bool ParseDevice(Expression* out, int depth);
   bool NumberToken(bool negative, Argument* out);
   bool Enter(int depth);
-  // Adds an item, or fails where the text describes more than Limits allows it.
+  // Takes memory, or fails where the text describes more than Limits allows it.
+  bool Spend(size_t bytes);
+  // Has room for one more made in `items`.
   template <typename T>
-  T* Grow(std::vector<T>& items);
+  bool Grow(std::vector<T>& items);
+  // The items of an open bracket are on `open_` until it closes, so that they get one vector of their size.
+  bool ParseItem(int depth);
+  bool TakeItems(size_t begin, std::vector<Argument>* items);
   bool UnknownCallee(const Token& at, std::string_view name, CalleeKind kind);
 
   Lexer& lexer_;
   const Limits& limits_;
-  size_t memory_;  // what operations and their arguments may still take
+  size_t memory_;               // what operations and their arguments may still take
+  std::vector<Argument> open_;  // items of the open brackets
 };
 
 // The operators of statements, which the callee table has as rows.

@@ -273,15 +273,17 @@ absl::Status CheckSize(std::string_view text, std::string_view file, const Limit
     return Refusal(absl::StatusCode::kResourceExhausted, file, 0, 0,
                    Cat("the file has ", text.size(), " bytes, more than the limit of ", limits.file_bytes));
   }
-  int line = 1;
-  for (size_t begin = 0; begin < text.size(); ++line) {
-    const void* found = std::memchr(text.data() + begin, '\n', text.size() - begin);
-    const size_t end = found == nullptr ? text.size() : static_cast<const char*>(found) - text.data();
-    if (end - begin > limits.line_bytes) {
-      return Refusal(absl::StatusCode::kResourceExhausted, file, line, 1,
-                     Cat("the line has ", end - begin, " bytes, more than the limit of ", limits.line_bytes));
+  // From the beginning of a line as far as one may reach: the lines that end there are short enough.
+  size_t begin = 0;
+  while (text.size() - begin > limits.line_bytes) {
+    const size_t last = text.rfind('\n', begin + limits.line_bytes);
+    if (last == std::string_view::npos || last < begin) {
+      const auto line = 1 + std::count(text.begin(), text.begin() + begin, '\n');
+      return Refusal(absl::StatusCode::kResourceExhausted, file, static_cast<int>(line), 1,
+                     Cat("the line has ", std::min(text.find('\n', begin), text.size()) - begin,
+                         " bytes, more than the limit of ", limits.line_bytes));
     }
-    begin = end + 1;
+    begin = last + 1;
   }
   return absl::OkStatus();
 }

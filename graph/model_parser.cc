@@ -24,8 +24,12 @@ constexpr std::string_view kReserved[] = {
 // something in tensor files.
 constexpr std::string_view kReservedForParameters[] = {"device", "inf"};
 
+constexpr size_t kLongestReserved = 8;
+static_assert(std::ranges::max(kReserved, {}, &std::string_view::size).size() == kLongestReserved);
+
+// `names` are short; most names of graphs are not.
 bool Contains(const auto& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  return name.size() <= kLongestReserved && std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
 class ModelParser {
@@ -154,7 +158,6 @@ bool ModelParser::OneParameter() {
   if (!lexer_.Take(Op(":"), "':' and an annotation")) return false;
   Parameter& parameter = parser_.graph.parameters.emplace_back();
   parameter.name = name.text;
-  parameter.meta.name = name.text;
   if (lexer_.IsName("torch.nn.parameter.Parameter")) {
     parameter.annotation = Annotation::kParameter;
   } else if (lexer_.IsName("torch.Tensor")) {
@@ -224,12 +227,12 @@ bool ModelParser::AssignTo(const Token& first) {
     Expression expression;
     if (!parser_.ParseExpression(&expression, 0)) return false;
     int32_t value = ExpressionParser::kFreed;
-    if (expression.is_value() && std::holds_alternative<NoneLiteral>(expression.positional[0].v)) {
+    if (expression.is_value() && std::holds_alternative<NoneLiteral>(expression.value.v)) {
       for (const Token& target : more) parser_.names[target.text] = value;
     } else if (!more.empty()) {
       return lexer_.FailAt(name, "expected None after several '='");
     } else if (expression.is_value()) {
-      const ValueRef* reference = std::get_if<ValueRef>(&expression.positional[0].v);
+      const ValueRef* reference = std::get_if<ValueRef>(&expression.value.v);
       if (reference == nullptr) {
         return lexer_.FailAt(name,
                              "expected a call, an operator, an index, an attribute, a name or None: a literal is "

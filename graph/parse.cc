@@ -1,5 +1,6 @@
 #include "graph/parse.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -24,22 +25,20 @@ absl::Status Refuse(std::string_view file, Location at, std::string_view message
 class Matcher {
  public:
   Matcher(Graph& graph, const std::vector<Location>& locations, const Limits& limits)
-      : graph_(graph), locations_(locations), limits_(limits), found_(graph.parameters.size(), false) {
-    for (size_t i = 0; i < graph.parameters.size(); ++i) index_.emplace(graph.parameters[i].name, i);
-  }
+      : graph_(graph), locations_(locations), limits_(limits), found_(graph.parameters.size(), false) {}
 
   absl::Status Take(std::vector<ParsedMeta> metas, std::string_view file) {
     for (ParsedMeta& parsed : metas) {
-      const auto it = index_.find(parsed.meta.name);
-      if (it == index_.end()) {
+      const std::optional<size_t> index = Find(parsed.meta.name);
+      if (!index) {
         return Refuse(file, parsed.location,
                       Cat("the tensor ", Quoted(parsed.meta.name), " is not a parameter of forward"));
       }
-      Parameter& parameter = graph_.parameters[it->second];
-      if (found_[it->second]) {
+      Parameter& parameter = graph_.parameters[*index];
+      if (found_[*index]) {
         return Refuse(file, parsed.location, Cat("the tensor ", Quoted(parsed.meta.name), " is described twice"));
       }
-      found_[it->second] = true;
+      found_[*index] = true;
       if (graph_.stablehlo) {
         if (parsed.meta.shape != parameter.meta.shape || parsed.meta.dtype != parameter.meta.dtype) {
           return Refuse(
@@ -85,11 +84,26 @@ class Matcher {
   }
 
  private:
+  // The parameter of a name. Descriptions mostly come in the order of the parameters.
+  std::optional<size_t> Find(std::string_view name) {
+    const std::vector<Parameter>& parameters = graph_.parameters;
+    if (next_ < parameters.size() && parameters[next_].name == name) return next_++;
+    if (index_.empty()) {
+      index_.reserve(parameters.size());
+      for (size_t i = 0; i < parameters.size(); ++i) index_.emplace(parameters[i].name, i);
+    }
+    const auto it = index_.find(name);
+    if (it == index_.end()) return std::nullopt;
+    next_ = it->second + 1;
+    return it->second;
+  }
+
   Graph& graph_;
   const std::vector<Location>& locations_;
   const Limits& limits_;
   std::vector<bool> found_;
-  absl::flat_hash_map<std::string_view, size_t> index_;
+  size_t next_ = 0;
+  absl::flat_hash_map<std::string_view, size_t> index_;  // made when it is needed
   int64_t bytes_ = 0;  // each tensor and the sum are below 2^62: no overflow before the check
 };
 
@@ -116,7 +130,10 @@ absl::StatusOr<Graph> Parse(const Sample& sample, const Limits& limits) {
 }
 
 absl::StatusOr<Graph> ParseModel(std::string_view model, const Limits& limits) {
-  return ParseModelFile(model, limits, nullptr);
+  absl::StatusOr<Graph> graph = ParseModelFile(model, limits, nullptr);
+  if (!graph.ok()) return graph;
+  for (Parameter& parameter : graph->parameters) parameter.meta.name = parameter.name;
+  return graph;
 }
 
 }  // namespace assay::graph

@@ -1,5 +1,6 @@
 #include "graph/parse.h"
 
+#include <algorithm>
 #include <ctime>
 #include <limits>
 #include <string>
@@ -299,6 +300,45 @@ TEST(MetaTest, RefusesAParameterWithoutOne) {
   sample.model = ModelOf("x: torch.SymInt", "        return (x,)\n");
   sample.weight_meta = MetaOf("x", "[]");
   ExpectRefused(sample, "weight_meta.py", 1, 7, "must be one integer");
+}
+
+TEST(MetaTest, ComesInAnyOrder) {
+  Sample sample = SampleWithBody("        return (a,)\n");
+  sample.model = ModelOf("a: torch.Tensor, b: torch.Tensor, c: torch.Tensor", "        return (a,)\n");
+  std::vector<std::string> names = {"a", "b", "c"};
+  do {
+    sample.weight_meta.clear();
+    for (const std::string& name : names)
+      sample.weight_meta += MetaOf(name, name == "a" ? "[1]" : name == "b" ? "[2]" : "[3]");
+    const Graph graph = MustParse(sample);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(graph.parameters[i].meta.shape, std::vector<int64_t>{i + 1});
+  } while (std::next_permutation(names.begin(), names.end()));
+  // One that was jumped over, and one that comes again after others.
+  sample.weight_meta = MetaOf("b") + MetaOf("c");
+  ExpectRefused(sample, "model.py", 8, 23, "'a' has no class");
+  sample.weight_meta = MetaOf("a") + MetaOf("b") + MetaOf("a");
+  ExpectRefused(sample, "weight_meta.py", 19, 7, "'a' is described twice");
+}
+
+TEST(LimitsTest, ALineMayHaveSoManyBytesAndNoMore) {
+  const Limits limits{.line_bytes = 100};
+  Sample sample = SampleWithBody("        return (x,)\n");
+  // Comments of these lengths behind the first line.
+  const auto with = [model = sample.model](std::initializer_list<size_t> lengths) {
+    std::string text = "import torch\n";
+    for (const size_t length : lengths) text += "#" + std::string(length - 1, '-') + "\n";
+    return text + model.substr(model.find('\n') + 1);
+  };
+  for (const auto& lengths : {std::initializer_list<size_t>{100}, {99, 100, 100, 1}, {1, 98, 2, 100, 50, 50, 51}}) {
+    sample.model = with(lengths);
+    EXPECT_TRUE(Parse(sample, limits).ok()) << Parse(sample, limits).status();
+  }
+  int line = 2;
+  for (const auto& lengths : {std::initializer_list<size_t>{101}, {100, 101, 3}, {50, 40, 250, 100}}) {
+    sample.model = with(lengths);
+    ExpectRefused(sample, "model.py", line++, 1, "more than the limit of 100", absl::StatusCode::kResourceExhausted,
+                  limits);
+  }
 }
 
 TEST(InfoTest, RefusesWrongJson) {
