@@ -6,8 +6,9 @@
     tools/xla_coverage.py --out xla.jsonl --summary
 
 The samples become the suite `public` if there is none. They are evaluated a few at a time, cheap ones first and one graph of each structure before the
-others; one JSON line a graph is written. A second run with the same --out goes on where the first stopped; with --again it also runs
-what failed. --target xla@tpu:v5e compiles only. --summary prints the text of docs/coverage.md.
+others; one JSON line a graph is written. What does not agree with eager at t ≤ −3 is evaluated once more beside a float64 reference, which tells how far off
+eager itself is. A second run with the same --out goes on where the first stopped; with --again it also runs what failed, and what lacks that reference.
+--target xla@tpu:v5e compiles only. --summary prints the text of docs/coverage.md.
 """
 
 from __future__ import annotations
@@ -64,13 +65,16 @@ def seconds(measurement: dict, phase: str) -> float:
     return round(sum(int(p["durationNs"]) for p in measurement["phases"] if p["name"] == phase) / 1e9, 3)
 
 
-def measure(assay: Assay, rows: list[Row], options: argparse.Namespace) -> list[Row]:
+def evaluate(assay: Assay, rows: list[Row], options: argparse.Namespace, *more: str) -> str:
+    """The evaluation's number."""
     graphs = [argument for row in rows for argument in ("--graphs", row["graph"])]
-    asked = ["evaluate", "--suite", options.suite, "--target", options.target, "--wait", *graphs]
-    if "@" not in options.target:
-        asked += ["--policy", "sweep"]
-    evaluation = assay.json(*asked)["id"]
-    done = []
+    policy = [] if "@" in options.target else ["--policy", "sweep"]
+    return assay.json("evaluate", "--suite", options.suite, "--target", options.target, "--wait", *policy, *more, *graphs)["id"]
+
+
+def measure(assay: Assay, rows: list[Row], options: argparse.Namespace) -> list[Row]:
+    evaluation = evaluate(assay, rows, options)
+    done: list[Row] = []
     by_name = {row["graph"]: row for row in rows}
     for outcome in assay.json("results", evaluation)["outcomes"]:
         measurements = assay.json("show", evaluation, outcome["graph"])["measurements"]
@@ -82,6 +86,13 @@ def measure(assay: Assay, rows: list[Row], options: argparse.Namespace) -> list[
             "executable_bytes": int(last["candidate"].get("executableBytes", 0)),
             "estimate_s": last["candidate"].get("costEstimate", {}).get("optimal_seconds"),
         })  # fmt: skip
+    far = [row for row in done if is_far(row)]
+    if far:
+        evaluation = evaluate(assay, far, options, "--reference-float64")
+        reference = {outcome["graph"]: outcome for outcome in assay.json("results", evaluation)["outcomes"]}
+        for row in far:
+            outcome = reference[row["graph"]]
+            row |= {"eager_to_float64": outcome.get("referenceBaselineT"), "xla_to_float64": outcome.get("referenceCandidateT")}
     return done
 
 
@@ -95,11 +106,33 @@ def good(row: Row) -> bool:
     return row["class"] in ("CORRECT", "COMPILED")
 
 
+def level(value: object) -> float:
+    return float(str(value).replace("Infinity", "inf"))
+
+
+def agrees(row: Row) -> bool:
+    return row["class"] == "CORRECT" and level(row["t"]) <= -3
+
+
+def is_far(row: Row) -> bool:
+    """Whether it ran, and what it computed is not near to eager's."""
+    return row["class"] in ("CORRECT", "ACCURACY", "NAN_MISMATCH") and not agrees(row)
+
+
+def is_ill_conditioned(row: Row) -> bool:
+    """Whether eager itself is no nearer to float64 than t = −3: then two right compilers may differ by that much."""
+    return is_far(row) and row.get("eager_to_float64") is not None and level(row["eager_to_float64"]) > -3
+
+
+def lacks(row: Row) -> bool:
+    return (not good(row) or is_far(row)) and "eager_to_float64" not in row
+
+
 def run(options: argparse.Namespace) -> int:
     assay = Assay(str(options.build / "client/assay"))
     known = read(options.out)
     rows = samples_of(assay, options)
-    todo = [row for row in rows if row["graph"] not in known or (options.again and not good(known[row["graph"]]))]
+    todo = [row for row in rows if row["graph"] not in known or (options.again and lacks(known[row["graph"]]))]
     finished = 0
     with options.out.open("a") as out:
         for start in range(0, len(todo), options.chunk):
@@ -109,10 +142,6 @@ def run(options: argparse.Namespace) -> int:
                 finished += 1
                 print(f"{finished}/{len(todo)} {row['graph']}: {row['class']} {row['message']}"[:200], file=sys.stderr)
     return 0
-
-
-def level(row: Row) -> float:
-    return float(str(row["t"]).replace("Infinity", "inf"))
 
 
 def lowered(row: Row) -> bool:
@@ -142,21 +171,28 @@ def summary(options: argparse.Namespace) -> int:
     if any(row["class"] == "COMPILED" for row in rows):
         lines += [f"Of these compiled: {share(sum(good(row) for row in through), len(through))}.", ""]
     else:
-        near = [row for row in through if good(row) and level(row) <= -3]
+        near = [row for row in through if agrees(row)]
+        ill = [row for row in through if is_ill_conditioned(row)]
         lines += [
             f"Of these run: {share(sum(row['class'] != 'COMPILE_FAIL' for row in through), len(through))}; "
             f"run and agree with eager at t ≤ −3: {share(len(near), len(through))}.",
+            f"In {len(ill)} of the others eager's float32 itself agrees with float64 only above t = −3, so no compiler can be held to it; "
+            f"of those where it can, {share(len(near), len(through) - len(ill))} agree.",
             "",
         ]
     counts = collections.Counter(str(row["class"]).lower() for row in rows)
     lines += table(("outcome", "graphs"), counts.most_common())
     groups: dict[tuple[str, str], list[Row]] = collections.defaultdict(list)
     for row in rows:
-        if row["class"] == "COMPILED" or (good(row) and level(row) <= -3):
+        if row["class"] == "COMPILED" or agrees(row):
             continue
-        far = good(row)
-        what = "agrees above t = −3 only" if far else str(row["class"]).lower() + (", while lowering" if not lowered(row) else "")
-        groups[what, f"t* {level(row):.1f}" if far else reason(row)].append(row)
+        what = "correct above t = −3 only" if good(row) else str(row["class"]).lower() + (", while lowering" if not lowered(row) else "")
+        why = reason(row)
+        if is_ill_conditioned(row):
+            why = f"t* {level(row['t']):.1f}; to float64 eager {level(row['eager_to_float64']):.1f}, XLA {level(row['xla_to_float64']):.1f}".replace("-", "−")
+        elif good(row):
+            why = f"t* {level(row['t']):.1f}"
+        groups[what, why].append(row)
     found = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     lines += table(
         ("graphs", "what", "reason", "which"),
