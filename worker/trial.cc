@@ -20,6 +20,7 @@
 #include "worker/reference.h"
 #include "worker/timing.h"
 #include "worker/trial_arm.h"
+#include "worker/trial_policy.h"
 #include "worker/words.h"
 
 namespace assay::worker {
@@ -29,7 +30,6 @@ namespace json = boost::json;
 using measure::kBaselineArm;
 using measure::kCandidateArm;
 
-constexpr char kCompileOnlyPolicy[] = "aot";
 constexpr const char* kArmNames[] = {"baseline", "candidate"};
 
 // What starting a process takes beside loading and compiling, at most about.
@@ -54,7 +54,7 @@ class Trial {
         assignment_(assignment),
         stop_(stop),
         phases_(std::move(on_phase)),
-        steps_(phases_, limits_, context.lowered, stop) {
+        steps_(phases_, policy_.limits, context.lowered, stop) {
     arms_[kBaselineArm].target = assignment.baseline();
     arms_[kCandidateArm].target = assignment.candidate();
   }
@@ -86,8 +86,8 @@ class Trial {
  private:
   // Each step returns whether to go on; a false one has written the end of the trial.
   void Steps(const FetchGraph& fetch) {
-    if (!ResolvePolicy() || !FindRunners() || !Fetch(fetch)) return;
-    if (compiles_only_) {
+    if (!TakePolicy() || !FindRunners() || !Fetch(fetch)) return;
+    if (policy_.compiles_only) {
       // Compiling must not disturb what is timed on the device, or on the host where there is no device.
       if (Lock() && CompileOnly()) m_.set_outcome_class(v1::COMPILED);
       return;
@@ -102,7 +102,7 @@ class Trial {
   std::span<const int> Arms() const {
     static constexpr std::array<int, 2> kBoth = {kBaselineArm, kCandidateArm};
     static constexpr std::array<int, 1> kCandidate = {kCandidateArm};
-    if (compiles_only_) return kCandidate;
+    if (policy_.compiles_only) return kCandidate;
     return kBoth;
   }
 
@@ -135,7 +135,7 @@ class Trial {
   // something of this worker and nothing of the candidate.
   void TellMemoryNeed() {
     m_.set_outcome_class(v1::SKIPPED);
-    std::string limit = fmt::format("a runner here may use {} bytes", memory_limit_);
+    std::string limit = fmt::format("a runner here may use {} bytes", policy_.memory_limit_bytes);
     const v1::Device& device = context_.device;
     if (device.kind() != "cpu" && device.memory_bytes() > 0) {
       limit += fmt::format(", and the device {} has {}", device.id(), device.memory_bytes());
@@ -145,62 +145,14 @@ class Trial {
     m_.set_message(fmt::format("the baseline alone runs out of memory: {} ({})", limit, m_.message()));
   }
 
-  bool ResolvePolicy() {
+  bool TakePolicy() {
     phases_.Begin("fetch", /*harness=*/true);
-    const v1::Policy& asked = assignment_.policy();
-    compiles_only_ = asked.name() == kCompileOnlyPolicy;
-    if (!compiles_only_ && !ResolveTiming(asked)) return false;
-    // A coordinator of before there were modes names the one rule there was by its version.
-    const std::string replay = asked.replay() == "assay-replay-1" ? "graphnet" : asked.replay();
-    const std::optional<graph::ReplayMode> mode =
-        replay.empty() ? graph::ReplayMode::kAssay : graph::ReplayModeFromName(replay);
-    if (!mode) return Infrastructure(fmt::format("policy.replay is '{}', which this worker does not know", replay));
-    replay_ = *mode;
-    m_.set_replay(std::string(graph::ReplayVersion(replay_)));
-    const PhaseLimits& defaults = context_.config.limits;
-    limits_.load_seconds = asked.load_timeout_seconds() > 0 ? asked.load_timeout_seconds() : defaults.load_seconds;
-    limits_.compile_seconds =
-        asked.compile_timeout_seconds() > 0 ? asked.compile_timeout_seconds() : defaults.compile_seconds;
-    limits_.run_seconds = asked.run_timeout_seconds() > 0 ? asked.run_timeout_seconds() : defaults.run_seconds;
-    limits_.threads = asked.threads() > 0 ? asked.threads() : context_.config.threads;
-    memory_limit_ = context_.environment.memory_limit_bytes;
-    if (asked.memory_limit_bytes() > 0) memory_limit_ = std::min(memory_limit_, asked.memory_limit_bytes());
-    limits_.output_bytes = memory_limit_ / 4;
-    v1::Policy& told = *m_.mutable_policy();
-    told.set_threads(limits_.threads);
-    told.set_load_timeout_seconds(limits_.load_seconds);
-    told.set_compile_timeout_seconds(limits_.compile_seconds);
-    told.set_name(compiles_only_ ? kCompileOnlyPolicy : policy_.name);
-    if (!compiles_only_) {
-      told.set_budget_seconds(policy_.budget_seconds);
-      told.set_half_width(policy_.target_half_width);
-      told.set_processes(policy_.processes);
-      told.set_two_processes(asked.two_processes());
-      told.set_cache(cold_ ? "cold" : "warm");
-      told.set_reference_float64(asked.reference_float64());
-      told.set_run_timeout_seconds(limits_.run_seconds);
-    }
-    told.set_memory_limit_bytes(memory_limit_);
-    told.set_replay(std::string(graph::Name(replay_)));
-    return true;
-  }
-
-  bool ResolveTiming(const v1::Policy& asked) {
-    absl::StatusOr<measure::Policy> policy = measure::PolicyFromName(asked.name().empty() ? "standard" : asked.name());
+    absl::StatusOr<TrialPolicy> policy =
+        ResolvePolicy(assignment_.policy(), context_.config, context_.environment.memory_limit_bytes);
     if (!policy.ok()) return Infrastructure(Text(policy.status()));
     policy_ = *std::move(policy);
-    if (asked.budget_seconds() > 0) {
-      policy_.budget_seconds = asked.budget_seconds();
-      policy_.pilot_seconds = std::min(policy_.pilot_seconds, policy_.budget_seconds);
-    }
-    if (asked.half_width() > 0) policy_.target_half_width = asked.half_width();
-    if (asked.processes() > 0) policy_.processes = asked.processes();
-    if (absl::Status valid = measure::Validate(policy_); !valid.ok()) return Infrastructure(Text(valid));
-    const std::string cache = asked.cache().empty() ? "warm" : asked.cache();
-    if (cache != "warm" && cache != "cold") {
-      return Infrastructure(fmt::format("policy.cache is \"{}\"; known are warm and cold", cache));
-    }
-    cold_ = cache == "cold";
+    m_.set_replay(std::string(graph::ReplayVersion(policy_.replay)));
+    Tell(policy_, assignment_.policy(), m_.mutable_policy());
     return true;
   }
 
@@ -235,7 +187,7 @@ class Trial {
       arm.told.set_runner_build(arm.runner->offer.build());
       arm.told.set_trusted(arm.runner->config.trusted);
       if (!arm.runner->config.trusted) m_.set_self_reported(true);
-      if (cold_ && (!arm.runner->colds || arm.worker_timed())) {
+      if (policy_.cold && (!arm.runner->colds || arm.worker_timed())) {
         m_.set_outcome_class(v1::SKIPPED);
         m_.set_detail(v1::UNSUPPORTED);
         m_.set_failed_phase(phases_.name());
@@ -278,12 +230,12 @@ class Trial {
       return false;
     }
     const int64_t need = InputBytes(graph_);
-    if (need > memory_limit_ && !compiles_only_) {
+    if (need > policy_.memory_limit_bytes && !policy_.compiles_only) {
       m_.set_outcome_class(v1::SKIPPED);
       m_.set_detail(v1::OUT_OF_MEMORY);
       m_.set_failed_phase(phases_.name());
       m_.set_message(fmt::format("the graph's inputs and weights need {} bytes, and a runner here may use {}", need,
-                                 memory_limit_));
+                                 policy_.memory_limit_bytes));
       return false;
     }
     return true;
@@ -296,7 +248,7 @@ class Trial {
     if (!assignment_.secret_seed().empty()) seed = assignment_.secret_seed();  // a reproduction
     const int threads = HarnessThreads();
     absl::StatusOr<InputSets> inputs =
-        ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), replay_, threads);
+        ReplayInputs(graph_, assignment_.graph_hash(), *std::move(seed), policy_.replay, threads);
     if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
     inputs_ = *std::move(inputs);
     m_.set_replayed_bytes(inputs_->bytes);
@@ -332,7 +284,7 @@ class Trial {
         a.process = arms_[kBaselineArm].process;
         a.isolated = arms_[kBaselineArm].isolated;
       } else {
-        absl::StatusOr<TrialProcess> started = context_.pool.Start(*a.runner, memory_limit_, stop_);
+        absl::StatusOr<TrialProcess> started = context_.pool.Start(*a.runner, policy_.memory_limit_bytes, stop_);
         if (!started.ok()) return Infrastructure(Text(started.status()));
         a.process = std::move(started->process);
         a.isolated = started->isolated;
@@ -367,7 +319,7 @@ class Trial {
   // All of a trial that runs nothing.
   bool CompileOnly() {
     phases_.Begin("replay", /*harness=*/true);
-    absl::StatusOr<runner::MemoryFile> inputs = ReplaySmallInputs(graph_, assignment_.graph_hash(), replay_);
+    absl::StatusOr<runner::MemoryFile> inputs = ReplaySmallInputs(graph_, assignment_.graph_hash(), policy_.replay);
     if (!inputs.ok()) return Infrastructure(Text(inputs.status()));
     small_inputs_ = *std::move(inputs);
     if (!StartProcesses()) return false;
@@ -408,7 +360,7 @@ class Trial {
   // In a process of its own, which is gone when calls are timed.
   std::optional<ArmFailure> LowerElsewhere(int arm) {
     phases_.Begin("start", /*harness=*/true);
-    absl::StatusOr<TrialProcess> started = context_.pool.Start(*arms_[arm].lowering, memory_limit_, stop_);
+    absl::StatusOr<TrialProcess> started = context_.pool.Start(*arms_[arm].lowering, policy_.memory_limit_bytes, stop_);
     if (!started.ok()) return ArmFailure{{CallFailure::Kind::kParentEnded, "", Text(started.status())}};
     RunnerProcess& process = *started->process;
     std::optional<ArmFailure> failure =
@@ -450,14 +402,14 @@ class Trial {
   // Of the policy. Arms that have a process each differ by the luck of it, which shows only in fresh ones: a budget for
   // one process is then spread over several pairs of processes.
   int Processes() {
-    if (shared_ || policy_.processes > 1) return policy_.processes;
+    if (shared_ || policy_.timing.processes > 1) return policy_.timing.processes;
     double start = kStartSeconds, calls = 0;
     for (const TrialArm& arm : arms_) {
       start += 1e-9 * static_cast<double>(arm.told.load_ns() + arm.told.compile_ns());
       calls += measure::Median(arm.call_seconds);
     }
-    const int processes = measure::SpreadProcesses(policy_, start, calls);
-    if (processes > 1) policy_ = measure::Spread(policy_, processes);
+    const int processes = measure::SpreadProcesses(policy_.timing, start, calls);
+    if (processes > 1) policy_.timing = measure::Spread(policy_.timing, processes);
     return processes;
   }
 
@@ -479,9 +431,9 @@ class Trial {
                                             assignment_.graph_hash(),
                                             context_.device,
                                             *inputs_,
-                                            limits_,
+                                            policy_.limits,
                                             context_.lowered,
-                                            memory_limit_,
+                                            policy_.memory_limit_bytes,
                                             lock_.get(),
                                             HarnessThreads(),
                                             {&arms_[kBaselineArm].outputs, &arms_[kCandidateArm].outputs}},
@@ -539,16 +491,16 @@ class Trial {
 
   bool Time() {
     TimingRequest request;
-    request.policy = policy_;
+    request.policy = policy_.timing;
     request.seed = RandomSeed();
     request.mutates = arms_[0].mutates || arms_[1].mutates;
-    request.cold = cold_;
-    request.run_limit_seconds = limits_.run_seconds;
+    request.cold = policy_.cold;
+    request.run_limit_seconds = policy_.limits.run_seconds;
     request.check_clock = !arms_[0].worker_timed() || !arms_[1].worker_timed();
     for (const int arm : {kBaselineArm, kCandidateArm}) request.calls[arm] = arms_[arm].call_seconds;
     const Conditions before_timing = CaptureConditions();
     ArmTiming timing = TimePlaced(arms_,
-                                  {.threads = limits_.threads,
+                                  {.threads = policy_.limits.threads,
                                    .pin = context_.device.kind() == "cpu",
                                    .nice = context_.config.nice,
                                    .one = shared_},
@@ -596,7 +548,7 @@ class Trial {
     const runner::TensorBytes& baseline = *arms_[kBaselineArm].outputs[1];
     const int64_t outputs = arms_[kCandidateArm].outputs[1]->layout.entries.size();
     for (runner::MemoryFile& file : result.kept) {
-      absl::StatusOr<runner::TensorBytes> timed = ReadOutputs(file.fd(), outputs, limits_.output_bytes);
+      absl::StatusOr<runner::TensorBytes> timed = ReadOutputs(file.fd(), outputs, policy_.limits.output_bytes);
       if (!timed.ok()) {
         return Fail(kCandidateArm, v1::RUNTIME_FAIL,
                     {CallFailure{CallFailure::Kind::kProtocol, "",
@@ -615,7 +567,7 @@ class Trial {
     return true;
   }
 
-  void FinishTiming() { TellTiming(policy_, timings_, shared_, *m_.mutable_timing()); }
+  void FinishTiming() { TellTiming(policy_.timing, timings_, shared_, *m_.mutable_timing()); }
 
   // The end of the output of the arm that failed, or of both.
   void TakeEvidence() {
@@ -634,20 +586,15 @@ class Trial {
   const v1::Assignment& assignment_;
   std::stop_token stop_;
   PhaseLog phases_;
-  ArmLimits limits_;
+  TrialPolicy policy_;
   ArmSteps steps_;
   v1::Measurement m_;
-  measure::Policy policy_;
-  graph::ReplayMode replay_ = graph::ReplayMode::kAssay;
-  int64_t memory_limit_ = 0;
   graph::Graph graph_;
   std::optional<InputSets> inputs_;
   std::optional<runner::MemoryFile> small_inputs_;  // of a trial that runs nothing, instead
   runner::UniqueFd lock_;
   std::array<TrialArm, 2> arms_;   // by measure::kBaselineArm and kCandidateArm
-  bool compiles_only_ = false;     // the candidate is the only arm, and is not run
   bool shared_ = false;            // both in one process
-  bool cold_ = false;              // caches are emptied before each timed call
   bool candidate_loaded_ = false;  // something of the candidate's is in the newest processes
   int failed_arm_ = -1;
   std::vector<TimingResult> timings_;
