@@ -1,7 +1,6 @@
 #include "client/unknown_command.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
 

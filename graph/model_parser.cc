@@ -24,8 +24,7 @@ constexpr std::string_view kReserved[] = {
 // something in tensor files.
 constexpr std::string_view kReservedForParameters[] = {"device", "inf"};
 
-constexpr size_t kLongestReserved = 8;
-static_assert(std::ranges::max(kReserved, {}, &std::string_view::size).size() == kLongestReserved);
+constexpr size_t kLongestReserved = std::ranges::max(kReserved, {}, &std::string_view::size).size();
 
 // `names` are short; most names of graphs are not.
 bool Contains(const auto& names, std::string_view name) {
